@@ -1,0 +1,45 @@
+"""Findings, gathered while a playbook is lowered; lowering never stops at the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from guideway.playbooks.models import Playbook
+from guideway.statemachine.diagnostic import Diagnostic, Level
+from guideway.statemachine.span import Span
+
+Path = tuple[str | int, ...]
+"""Keys and indexes from the top of the playbook to a value."""
+
+
+class Findings:
+    """The findings about one playbook, and the way from a path to a place."""
+
+    def __init__(self, playbook: Playbook) -> None:
+        self._playbook = playbook
+        self.found: list[Diagnostic] = []
+
+    def add(self, finding: Diagnostic) -> None:
+        """Keep a finding."""
+        self.found.append(finding)
+
+    def extend(self, findings: Iterable[Diagnostic]) -> None:
+        """Keep several."""
+        self.found.extend(findings)
+
+    @property
+    def refused(self) -> bool:
+        """One of them is an error, so there will be no machine."""
+        return any(finding.level is Level.ERROR for finding in self.found)
+
+    def at(self, path: Path) -> Span:
+        """The place of a value."""
+        return self._playbook.span(path)
+
+    def key_at(self, path: Path) -> Span:
+        """The place of the key of a value."""
+        return self._playbook.key_span(path)
+
+    def inside(self, path: Path, offset: int) -> Span:
+        """The place of one character of a text."""
+        return self._playbook.text_span(path, offset)

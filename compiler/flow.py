@@ -1,0 +1,209 @@
+"""
+The flow rules (GW2xx): where a run can go, and where it cannot.
+
+They speak of the graph of states alone, so the order in which steps are declared means nothing to them, and a loop is
+no finding as long as something leads out of it.  Linear in the size of the machine: no path is ever enumerated.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+
+from guideway.statemachine.conditions import AllOf, AnyOf, Condition, ToolCalled
+from guideway.statemachine.definition import Definition, Edge, EndKind, State, StateKind
+from guideway.statemachine.diagnostic import Diagnostic, Level, Related
+from guideway.statemachine.graph import can_reach, reachable, shortest_path
+from guideway.statemachine.span import Span
+from guideway.statemachine.tools import best_match
+
+NOWHERE = Span("<dict>", 1, 1)
+
+
+def check_definition(definition: Definition) -> list[Diagnostic]:
+    """
+    Look for flow faults in a compiled machine.
+
+    >>> from guideway.statemachine.definition import Definition, State, StateKind
+    >>> check_definition(Definition("none", "None", "success", {"success": State("success", StateKind.END)}, {}))
+    []
+    """
+    return [*unreachable_step(definition), *dead_end(definition)]
+
+
+def unreachable_step(definition: Definition) -> Iterator[Diagnostic]:
+    """
+    ## What it finds
+    A step that no run can come to: nothing leads there from the first step.
+
+    ## Why it matters
+    What the step was written for never happens, and the page reads as if it did.
+
+    ## Example
+    ```yaml
+    steps:
+      - {id: look, expected_tools: [query_siem], next: success}
+      - {id: contain, expected_tools: [isolate_host]}
+    ```
+    `look` ends the run, so `contain` is never reached.
+
+    ## Repair
+    Lead to it with `next`, `goto` or an `on_…` key; or delete the step.
+    """
+    found = reachable(definition)
+    lost = {name for name, step in definition.steps.items() if not _states_of(name, definition) & found}
+    for name, followers in _roots(lost, definition):
+        more = len(followers) - 1
+        behind = f"`{followers[1]}`" if more == 1 else f"the {more}"
+        also = f", nor can {behind} behind it" if more else ""
+        yield Diagnostic(
+            "GW201", Level.ERROR, f"step `{name}` can never be reached{also}", _span(name, definition),
+            help="lead to it with `next`, `goto` or an `on_…` key, or delete it",
+            related=tuple(_cut_off(name, definition)),
+        )  # fmt: skip
+
+
+def dead_end(definition: Definition) -> Iterator[Diagnostic]:
+    """
+    ## What it finds
+    Steps that a run can come to and from which no declared end can be reached: every way leads back among them.
+
+    ## Why it matters
+    The run could only be stopped by a limit or a fault, never finished.  A limit is no goal: `max_iterations` does not
+    hide it, nor do text, confidence or time.
+
+    ## Example
+    ```yaml
+    steps:
+      - {id: ask, expected_tools: [query_siem], next: think}
+      - {id: think, expected_tools: [enrich], next: ask}
+    ```
+
+    ## Repair
+    Give one of the steps a way out: a branch `{when: …, goto: success}`, an `on_exhausted` or an `on_failure`, or a
+    termination branch `tool_called` for a tool that is legal there.
+    """
+    exits = _exits(definition)
+    stuck = reachable(definition) - can_reach(definition, exits) if exits else reachable(definition)
+    steps = {state.step.id for state in _named(stuck, definition) if state.step is not None}
+    for name, region in _roots(steps, definition):
+        others = [f"`{other}`" for other in region[1:4]]
+        among = f": every way stays among it and {', '.join(others)}" if others else ": every way leads back to it"
+        way = shortest_path(definition, definition.initial, _states_of(name, definition)) or ()
+        yield Diagnostic(
+            "GW202", Level.ERROR, f"no end can be reached from step `{name}`{among}", _span(name, definition),
+            help="give one of them a way out, such as a branch to `success`",
+            related=tuple(Related(_span(other, definition), f"`{other}` leads back") for other in region[1:4]),
+            witness=tuple(_told(way)),
+        )  # fmt: skip
+
+
+# --- the graph, by step --------------------------------------------------------------------------------------------
+
+
+def _states_of(step: str, definition: Definition) -> frozenset[str]:
+    names = (step, f"{step}.entry", f"{step}.approval")
+    return frozenset(s.name for s in _named(names, definition) if s.step is not None and s.step.id == step)
+
+
+def _named(names: Iterable[str], definition: Definition) -> list[State]:
+    return [definition.states[name] for name in names if name in definition.states]
+
+
+def _span(step: str, definition: Definition) -> Span:
+    return definition.steps[step].span or definition.span or NOWHERE
+
+
+def _followers(step: str, definition: Definition) -> Iterator[str]:
+    """Give the steps that some edge of `step` leads to."""
+    for state in _named(sorted(_states_of(step, definition)), definition):
+        for branches in state.edges.values():
+            for edge in branches:
+                target = definition.states.get(edge.target)
+                if target is not None and target.step is not None:
+                    yield target.step.id
+
+
+def _roots(members: set[str], definition: Definition) -> Iterator[tuple[str, list[str]]]:
+    """
+    Divide steps into regions, one finding each: the step that leads, and all it leads to within `members`.
+
+    Steps that no other member leads to come first, the rest in the order of the page, so a chain is one region.
+    """
+    entered = {to for name in members for to in _followers(name, definition) if to in members and to != name}
+    page = [name for name in definition.steps if name in members]
+    seen: set[str] = set()
+    first_of_all = (*(n for n in page if n not in entered), *(n for n in page if n in entered))
+    regions = [_region(name, members, seen, definition) for name in first_of_all if name not in seen]
+    order = {name: place for place, name in enumerate(page)}
+    for region in sorted(regions, key=lambda region: order[region[0]]):
+        yield region[0], region
+
+
+def _region(first: str, members: set[str], seen: set[str], definition: Definition) -> list[str]:
+    region = [first]
+    seen.add(first)
+    waiting = deque(region)
+    while waiting:
+        for to in _followers(waiting.popleft(), definition):
+            if to in members and to not in seen:
+                seen.add(to)
+                region.append(to)
+                waiting.append(to)
+    return region
+
+
+def _cut_off(name: str, definition: Definition) -> Iterator[Related]:
+    """Point at the step above, where it leads elsewhere: usually that is why."""
+    above = _above(definition).get(name)
+    if above is not None:
+        jumps = [edge for branches in definition.states[above].edges.values() for edge in branches]
+        went = next((edge for edge in jumps if edge.event == "completed"), None)
+        if went is not None and went.span is not None:
+            yield Related(went.span, f"`{above}` goes to `{went.target}` instead of falling through")
+
+
+def _above(definition: Definition) -> Mapping[str, str]:
+    page = list(definition.steps)
+    return dict(zip(page[1:], page, strict=False))
+
+
+# --- what counts as an end ------------------------------------------------------------------------------------------
+
+
+def _exits(definition: Definition) -> frozenset[str]:
+    """Declared ends, and the states in which a call can satisfy a `tool_called` of `termination` (S47)."""
+    goals = {s.name for s in definition.states.values() if s.end is not None and s.end.kind is EndKind.GOAL}
+    wanted = {tool for branch in definition.termination for tool in _called(branch.condition)}
+    if wanted:
+        goals |= {s.name for s in definition.states.values() if any(admits(s, tool, definition) for tool in wanted)}
+    return frozenset(goals)
+
+
+def _called(condition: Condition) -> Iterator[str]:
+    match condition:
+        case ToolCalled(tool):
+            yield tool
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _called(part)
+        case _:
+            return
+
+
+def admits(state: State, tool: str, definition: Definition) -> bool:
+    """Tell whether a call of the tool may be legal in the state, guards aside."""
+    step = state.step
+    if step is None or state.kind not in (StateKind.STEP, StateKind.CALL):
+        return False
+    if step.call is not None:
+        return step.call.tool == tool
+    names = [entry.tool for entry in step.work.entries] if step.work else []
+    if best_match(tool, (*names, *definition.optional_tools)) is not None:
+        return True
+    return definition.extra_tools and best_match(tool, definition.named_tools) is None
+
+
+def _told(way: Iterable[Edge]) -> Iterator[str]:
+    for edge in way:
+        yield f"{edge.source}: {edge.event} → {edge.target}"

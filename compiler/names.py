@@ -1,0 +1,364 @@
+"""
+The rules about names (GW1xx): a word of the playbook that stands for nothing.
+
+One function per rule.  Its docstring is the essay that `guideway explain CODE` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from guideway.statemachine.diagnostic import Diagnostic, Level, Related
+from guideway.statemachine.span import Span
+
+from .suggest import hint, nearest
+
+
+def unknown_target(word: str, span: Span, steps: Iterable[str], outcomes: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    A `next`, `goto` or `on_…` that names neither a step nor an outcome.
+
+    ## Why it matters
+    The run would have nowhere to go.  A misspelt handler shows only on the day it is needed.
+
+    ## Example
+    ```yaml
+    steps:
+      - {id: look, expected_tools: [query_siem], on_failure: escalted}
+    ```
+
+    ## Repair
+    Write the id of a step, `success`, `failed`, `stopped`, `escalated`, `done`, or a word of `outcomes`.
+    """
+    ends = list(outcomes)
+    return Diagnostic(
+        "GW110", Level.ERROR, f"`{word}` is neither a step nor an outcome", span,
+        help=hint(word, [*steps, *ends], "write the id of a step, or an outcome"),
+    )  # fmt: skip
+
+
+def unknown_outcome(word: str, span: Span, outcomes: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    An `outcome` of a termination branch that no line of `outcomes` declares.
+
+    ## Why it matters
+    Nothing says whether such an end is a success or a failure, so nobody could act on it.
+
+    ## Example
+    ```yaml
+    outcomes: {handed_over: stopped}
+    termination: [{tool_called: hand_over, outcome: handed_ovr}]
+    ```
+
+    ## Repair
+    Correct the word, or declare it with its class: `outcomes: {handed_over: stopped}`.
+    """
+    return Diagnostic(
+        "GW111", Level.ERROR, f"`{word}` is no outcome", span,
+        help=hint(word, outcomes, f"declare it with its class: `outcomes: {{{word}: stopped}}`"),
+    )  # fmt: skip
+
+
+def unknown_tool(name: str, span: Span, tools: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    A tool that a step or a condition names and `tools` does not list.  Without `tools` the alphabet is what the
+    steps name, so nothing is unknown.
+
+    ## Why it matters
+    A step that waits for a misspelt tool can never complete, and a misspelt stop condition never stops.
+
+    ## Example
+    ```yaml
+    tools: {query_siem: {effect: read}}
+    steps: [{id: look, expected_tools: [query_seim]}]
+    ```
+
+    ## Repair
+    Correct the name, or add it to `tools`; a key there may be a pattern (`"mcp__siem__*"`).
+    """
+    return Diagnostic(
+        "GW112", Level.ERROR, f"the tool `{name}` is unknown", span,
+        help=hint(name, tools, "add it to `tools`"),
+    )  # fmt: skip
+
+
+def unknown_input(name: str, span: Span, inputs: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    An expression or a template that reads an input which `inputs` does not declare.
+
+    ## Why it matters
+    Nobody can supply it, so the value would be unknown on every run: the guard never holds, the call never runs.
+
+    ## Example
+    ```yaml
+    inputs: {case_id: string}
+    steps: [{id: note, call: {tool: comment, args: {id: "{{ inputs.case }}"}}}]
+    ```
+
+    ## Repair
+    Correct the name, or declare it: `inputs: {case: string}`.
+    """
+    return Diagnostic(
+        "GW113", Level.ERROR, f"the input `{name}` is not declared", span,
+        help=hint(name, inputs, f"declare it: `inputs: {{{name}: string}}`"),
+    )  # fmt: skip
+
+
+def unknown_fact(root: str, name: str, span: Span, facts: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    A read of `facts.NAME` or `history.NAME` where no tool of an agent's step, no `as` and no call step writes NAME.
+
+    ## Why it matters
+    The value is unknown on every run, and unknown is never a pass.
+
+    ## Example
+    ```yaml
+    steps:
+      - {id: look, call: {tool: query_siem}}
+      - {id: judge, switch: [{when: facts.query_siem.hits > 3, goto: success}, {goto: failed}]}
+    ```
+    A call step writes under its own id: `facts.look.hits`.
+
+    ## Repair
+    Read the name that is written: the tool of an agent's call or its `as`; the id of a `call` step.
+    """
+    return Diagnostic(
+        "GW114", Level.ERROR, f"no step writes `{root}.{name}`", span,
+        help=hint(name, facts, "an agent's call is kept under its tool or its `as`, a `call` step under its id"),
+    )  # fmt: skip
+
+
+def unknown_term(name: str, span: Span, terms: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    A read of `terms.NAME` that `terms` does not define.
+
+    ## Why it matters
+    The condition would be unknown on every run, and unknown is never a pass.
+
+    ## Example
+    ```yaml
+    terms: {in_time: "run.elapsed < 3600"}
+    steps: [{id: pay, when: terms.intime, expected_tools: [pay]}]
+    ```
+
+    ## Repair
+    Correct the name, or define it under `terms`.
+    """
+    return Diagnostic(
+        "GW115", Level.ERROR, f"the term `{name}` is not defined", span,
+        help=hint(name, terms, "define it under `terms`"),
+    )  # fmt: skip
+
+
+def unknown_name(name: str, span: Span, names: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    An expression that begins with a name which nothing stands for.
+
+    ## Why it matters
+    An expression reads `inputs`, `facts` and the other roots; a bare word is none of them.
+
+    ## Example
+    ```yaml
+    when: query_siem.hits > 3
+    ```
+
+    ## Repair
+    Begin with a root: `facts.query_siem.hits > 3`; quote it where a text is meant.
+    """
+    known = sorted(names)
+    guess = nearest(name, known)
+    roots = ", ".join(f"`{root}`" for root in known)
+    return Diagnostic(
+        "GW116", Level.ERROR, f"`{name}` is no name here", span,
+        help=f'did you mean `{guess}`?' if guess else f'begin with one of {roots}; a text is quoted: `"{name}"`',
+    )  # fmt: skip
+
+
+def name_not_readable(root: str, place: str, span: Span, through: str | None, roots: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    An expression that reads what its place may not: the `result` in a `where`, `args` where there is no call, `claims`
+    where evidence is asked for.
+
+    ## Why it matters
+    A `where` decides *before* the call runs, so there is no result.  And what the agent says of itself may steer the
+    flow, but never admit a call nor choose its approver.
+
+    ## Example
+    ```yaml
+    expected_tools: [{tool: scan, where: result.clean == true}]
+    ```
+
+    ## Repair
+    Write `expect` to judge the result; read facts, answers and inputs where evidence is needed.
+    """
+    what = f"`{root}`" if through is None else f"`{root}` (through `terms.{through}`)"
+    return Diagnostic(
+        "GW117", Level.ERROR, f"{place} cannot read {what}", span, help=_place_help(root, place, list(roots))
+    )
+
+
+def _place_help(root: str, place: str, roots: list[str]) -> str:
+    if root in {"result", "error"} and place == "a `where`":
+        return "`where` decides before the call runs; write it as `expect`, which judges the result"
+    if root == "args":
+        return "there is no call here, so it has no arguments; read `facts`, `inputs` or `terms`"
+    if root == "claims":
+        return "what the agent says of itself is no evidence; read `facts`, `inputs` or `answers`"
+    return "it reads " + ", ".join(f"`{name}`" for name in sorted(roots))
+
+
+def unknown_field(root: str, field: str, span: Span, fields: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    A read of `run.NAME` or `claims.NAME` that does not exist.
+
+    ## Why it matters
+    The value would be unknown on every run, and unknown is never a pass.
+
+    ## Example
+    ```yaml
+    when: run.iteration < 10
+    ```
+
+    ## Repair
+    `run` has `id`, `started_by`, `iterations`, `calls`, `tokens`, `elapsed`; `claims` has `confidence` and `text`.
+    """
+    return Diagnostic("GW118", Level.ERROR, f"`{root}` has no field `{field}`", span, help=hint(field, fields))
+
+
+def not_yet(root: str, span: Span) -> Diagnostic:
+    """
+    ## What it finds
+    An expression that reads `answers`, `signals` or `predicate(…)`.
+
+    ## Why it matters
+    They belong to `ask`, `wait` and `predicates`, which this version of Guideway does not run yet.
+
+    ## Example
+    ```yaml
+    when: answers.confirm == "yes"
+    ```
+
+    ## Repair
+    Read facts and inputs; a step's `approval` already asks a person.
+    """
+    return Diagnostic(
+        "GW119", Level.ERROR, f"`{root}` is not supported yet", span,
+        help="read `facts` and `inputs`; a decision of a person is an `approval` step",
+    )  # fmt: skip
+
+
+def clashing_id(name: str, span: Span, made_for: str, other: Span | None) -> Diagnostic:
+    """
+    ## What it finds
+    A step whose id, or an outcome whose word, is the name of a state that the compiler makes for another step
+    (`x.entry`, `x.approval`, `failed:x` …).
+
+    ## Why it matters
+    A jump to that name could mean either of the two.
+
+    ## Example
+    ```yaml
+    steps:
+      - {id: contain, when: inputs.sure, expected_tools: [isolate_host]}
+      - {id: contain.entry, expected_tools: [notify]}
+    ```
+
+    ## Repair
+    Give the step another id.
+    """
+    related = () if other is None else (Related(other, f"{made_for} comes from here"),)
+    return Diagnostic(
+        "GW120", Level.ERROR, f"the id `{name}` is also the name of {made_for}", span,
+        help="give the step another id", related=related,
+    )  # fmt: skip
+
+
+def clashing_outcome(word: str, span: Span, step: str) -> Diagnostic:
+    """Report an outcome word that is the name of a state made for a step: the same flaw as `clashing_id`."""
+    return Diagnostic(
+        "GW120", Level.ERROR, f"the outcome `{word}` is also the name of a state of the step `{step}`", span,
+        help="choose another word",
+    )  # fmt: skip
+
+
+def unresolved_skill(name: str, span: Span, skills: Iterable[str]) -> Diagnostic:
+    """
+    ## What it finds
+    A skill in `uses` that the host's map does not hold.
+
+    ## Why it matters
+    The tools of the skill are what the step may call.  A session refuses to start until they are known.
+
+    ## Example
+    ```yaml
+    steps: [{id: look, description: Find the charge, uses: [stripe-read]}]
+    ```
+
+    ## Repair
+    Give the map when loading: `guideway.load(source, skills={"stripe-read": ["stripe_read"]})`.
+    """
+    return Diagnostic(
+        "GW121", Level.WARNING, f"the skill `{name}` is not resolved", span,
+        help=hint(name, skills, f'give its tools when loading: `skills={{"{name}": [...]}}`'),
+    )  # fmt: skip
+
+
+def validation_not_enforced(text: str, span: Span, why: str) -> Diagnostic:
+    """
+    ## What it finds
+    An entry of `validation` that is no expression.  It is kept as a note.
+
+    ## Why it matters
+    Nothing checks it: the step completes whether or not it holds.
+
+    ## Example
+    ```yaml
+    validation: {result: at least one sender is known}
+    ```
+
+    ## Repair
+    Write an expression (`size(facts.query_siem.senders) > 0`), or move the text to `description`.
+    """
+    return Diagnostic(
+        "GW122", Level.WARNING, f"this validation is not enforced: {why}", span,
+        help=f"write an expression, or move the text to `description`: {shorten(text)}",
+    )  # fmt: skip
+
+
+def term_cycle(names: tuple[str, ...], span: Span) -> Diagnostic:
+    """
+    ## What it finds
+    Terms that are defined by one another in a circle.
+
+    ## Why it matters
+    None of them has a value.
+
+    ## Example
+    ```yaml
+    terms: {a: "terms.b", b: "terms.a"}
+    ```
+
+    ## Repair
+    Write one of them without the others.
+    """
+    circle = " → ".join(f"`{name}`" for name in names)
+    return Diagnostic("GW123", Level.ERROR, f"terms in a circle: {circle}", span, help="write one without the others")
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """
+    Cut a long text for a message.
+
+    >>> shorten("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,204 @@
+"""Expressions and templates: parsed, their names checked against the place they stand in, their reads remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from guideway.statemachine.diagnostic import Diagnostic, Level
+from guideway.statemachine.expressions.errors import ExpressionError
+from guideway.statemachine.expressions.expression import Expression, parse
+from guideway.statemachine.expressions.names import ROOTS
+from guideway.statemachine.expressions.paths import Read
+from guideway.statemachine.expressions.templates import Template, parse_template
+from guideway.statemachine.expressions.types import TypeProblem
+from guideway.statemachine.span import Span
+
+from . import names
+from .findings import Findings, Path
+from .places import CLAIM_FIELDS, EVERYWHERE, NOT_YET, PLACES, RUN_FIELDS, Place
+from .projections import Projections
+from .scope import Scope
+from .terms import roots_of
+from .typing import Types
+
+
+def ill_formed(fault: ExpressionError, span: Span) -> Diagnostic:
+    """
+    ## What it finds
+    Text that is no expression.
+
+    ## Why it matters
+    A guard that cannot be read cannot guard.
+
+    ## Example
+    ```yaml
+    when: facts.lookup.score = 5
+    ```
+
+    ## Repair
+    Follow the message; it points at the word at fault.  Expressions are those of CEL.
+    """
+    return Diagnostic("GW301", Level.ERROR, fault.message, span, help=fault.help)
+
+
+class Reader:
+    """
+    Reads every expression of one playbook.
+
+    `terms` is filled first; whatever reads them later also answers for what they read.
+    """
+
+    def __init__(self, scope: Scope, findings: Findings) -> None:
+        self.scope = scope
+        self.findings = findings
+        self.terms: dict[str, Expression] = {}
+        self.projections = Projections()
+        self.reads_now = False
+        self._types = Types(scope)
+        self._once: dict[Path, Expression | None] = {}
+        self._roots_of_terms: dict[str, frozenset[str]] = {}
+
+    def expression(
+        self, source: str | None, place: str, path: Path, tool: str | None = None, wants: str = "bool"
+    ) -> Expression | None:
+        """
+        Read one expression; None where there is none, or it is ill-formed (then the findings say so).
+
+        `tool` is the tool whose call `args` and `result` mean; `wants` is the type the place needs, "" for any.
+        """
+        if source is None:
+            return None
+        try:
+            found = parse(source)
+        except ExpressionError as fault:
+            self.findings.add(ill_formed(fault, self.findings.inside(path, fault.offset)))
+            return None
+        if self._check(found.reads, PLACES[place], path):
+            self._type(found, path, 0, tool, wants)
+        return found
+
+    def once(self, source: str | None, place: str, path: Path, tool: str | None = None) -> Expression | None:
+        """Read an expression that serves many steps, as one under `defaults` does: reported once, typed once."""
+        if path not in self._once:
+            self._once[path] = self.expression(source, place, path, tool if path[0] == "steps" else None)
+        return self._once[path]
+
+    def template(self, text: str, place: str, path: Path, tool: str | None = None) -> Template | None:
+        """Read a text that may hold `{{ EXPR }}`."""
+        try:
+            found = parse_template(text)
+        except ExpressionError as fault:
+            self.findings.add(ill_formed(fault, self.findings.inside(path, fault.offset)))
+            return None
+        if found is not None and self._check(found.reads, PLACES[place], path):
+            for expression, offset in zip(found.expressions, found.offsets, strict=True):
+                self._type(expression, path, offset, tool, "")
+        return found
+
+    def templates(self, value: Any, place: str, path: Path) -> None:
+        """Read every text inside a JSON value."""
+        waiting: list[tuple[Any, Path]] = [(value, path)]
+        while waiting:
+            part, where = waiting.pop()
+            if isinstance(part, str):
+                self.template(part, place, where)
+            elif isinstance(part, Mapping):
+                waiting += [(below, (*where, key)) for key, below in reversed(list(part.items()))]
+            elif isinstance(part, list):
+                waiting += [(below, (*where, index)) for index, below in reversed(list(enumerate(part)))]
+
+    def read_terms(self, terms: Mapping[str, str]) -> None:
+        """Read `terms`: all are parsed before any is checked, as they may read each other in any order."""
+        from guideway.statemachine.expressions.terms import term_cycle
+
+        for name, source in terms.items():
+            try:
+                self.terms[name] = parse(source)
+            except ExpressionError as fault:
+                self.findings.add(ill_formed(fault, self.findings.inside(("terms", name), fault.offset)))
+        ring = term_cycle(self.terms)
+        if ring is not None:
+            self.findings.add(names.term_cycle(ring, self.findings.key_at(("terms", ring[0]))))
+            return
+        self._roots_of_terms = roots_of(self.terms)
+        for name, expression in self.terms.items():
+            self._check(expression.reads, PLACES["term"], ("terms", name))
+        for name, problems in self._types.read_terms(self.terms):
+            self._report(problems, ("terms", name), 0)
+
+    # --- names ---------------------------------------------------------------------------------------------------
+
+    def _check(self, reads: Iterable[Read], place: Place, path: Path) -> bool:
+        before = len(self.findings.found)
+        for read in reads:
+            self.projections.note(read.path)
+            self.reads_now = self.reads_now or read.path[0] == "now"
+            finding = self._fault(read, place, path)
+            if finding is not None:
+                self.findings.add(finding)
+        return len(self.findings.found) == before
+
+    def _fault(self, read: Read, place: Place, path: Path) -> Diagnostic | None:
+        root, *rest = read.path
+        field = rest[0] if rest and isinstance(rest[0], str) else None
+        span = self.findings.inside(path, read.offset)
+        if root not in ROOTS:
+            readable = (place.roots | EVERYWHERE) - NOT_YET
+            return names.unknown_name(str(root), span, readable)
+        if root in NOT_YET:
+            return names.not_yet(str(root), span)
+        if not place.reads(str(root)):
+            return names.name_not_readable(str(root), place.name, span, None, place.roots - NOT_YET)
+        return None if field is None else self._field_fault(str(root), field, place, read, path)
+
+    def _field_fault(self, root: str, field: str, place: Place, read: Read, path: Path) -> Diagnostic | None:
+        span = self.findings.inside(path, read.offset)
+        playbook = self.scope.playbook
+        if root == "inputs" and field not in playbook.inputs:
+            return names.unknown_input(field, span, playbook.inputs)
+        if root in ("facts", "history") and not self.scope.knows_fact(field):
+            return names.unknown_fact(root, field, span, self.scope.facts)
+        if root == "run" and field not in RUN_FIELDS:
+            return names.unknown_field(root, field, span, RUN_FIELDS)
+        if root == "claims" and field not in CLAIM_FIELDS:
+            return names.unknown_field(root, field, span, CLAIM_FIELDS)
+        if root != "terms":
+            return None
+        if field not in playbook.terms:
+            return names.unknown_term(field, span, playbook.terms)
+        hidden = sorted(r for r in self._roots_of_terms.get(field, ()) if r in ROOTS and not place.reads(r))
+        if hidden:
+            return names.name_not_readable(hidden[0], place.name, span, field, place.roots - NOT_YET)
+        return None
+
+    # --- types ---------------------------------------------------------------------------------------------------
+
+    def _type(self, expression: Expression, path: Path, offset: int, tool: str | None, wants: str) -> None:
+        self._report(self._types.problems(expression, tool, wants), path, offset)
+
+    def _report(self, problems: Iterable[TypeProblem], path: Path, offset: int) -> None:
+        for problem in problems:
+            self.findings.add(ill_typed(problem, self.findings.inside(path, offset + problem.offset)))
+
+
+def ill_typed(problem: TypeProblem, span: Span) -> Diagnostic:
+    """
+    ## What it finds
+    An expression whose parts cannot go together: text compared by size with a number, a condition that gives no truth
+    value, a field of a value that has none.  Types come from the schemas of inputs, parameters and results.
+
+    ## Why it matters
+    It is unknown on every run, and unknown is never a pass.
+
+    ## Example
+    ```yaml
+    inputs: {limit: string}
+    steps: [{id: pay, when: inputs.limit > 5, expected_tools: [pay]}]
+    ```
+
+    ## Repair
+    Compare like with like; there is no truthiness: write `x != null`, `size(x) > 0`, `x == true`.
+    """
+    return Diagnostic("GW302", Level.ERROR, problem.message, span, help=problem.help)
+

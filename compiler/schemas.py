@@ -1,0 +1,76 @@
+"""JSON Schemas that a playbook holds.  The only file of this room that knows jsonschema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, best_match
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+Path = tuple[str | int, ...]
+
+_NOWHERE: Registry[Any] = Registry()
+"""Holds no schema and fetches none: a `$ref` may point into its own schema only, and never at the network."""
+
+
+def schema_fault(schema: Mapping[str, Any]) -> tuple[str, Path] | None:
+    """
+    Say why a schema is none, and where in it; None where it is one.
+
+    >>> schema_fault({"type": "number", "minimum": "low"})
+    ("'low' is not of type 'number'", ('minimum',))
+    >>> schema_fault({"type": "object"}) is None
+    True
+    """
+    try:
+        Draft202012Validator.check_schema(schema, Draft202012Validator.FORMAT_CHECKER)
+    except SchemaError as error:
+        return error.message, tuple(error.absolute_path)
+    return None
+
+
+def value_fault(value: Any, schema: Mapping[str, Any]) -> str | None:
+    """
+    Say why a value does not fit a schema, or why that cannot be told; None where it fits.
+
+    >>> value_fault("high", {"type": "number"})
+    "'high' is not of type 'number'"
+    >>> value_fault(1, {"$ref": "https://example.org/schema"})
+    'a reference leads nowhere: https://example.org/schema'
+    """
+    try:
+        error = best_match(Draft202012Validator(schema, registry=_NOWHERE).iter_errors(value))
+    except Unresolvable as missing:
+        return f"a reference leads nowhere: {missing.ref}"
+    except RecursionError:
+        return "the schema refers to itself without end"
+    except re.error as fault:
+        return f"a pattern of the schema is none: {fault}"
+    return None if error is None else str(error.message)
+
+
+def argument_faults(args: Collection[str], parameters: Mapping[str, Any]) -> tuple[list[str], list[str], list[str]]:
+    """
+    Compare argument names with `parameters`: the names it does not have, those it requires and misses, all it has.
+
+    A schema that lists its properties is taken at its word: a name beside them is unknown unless the schema itself is
+    open (`additionalProperties`, `patternProperties`) or says more by reference or combination.
+
+    >>> argument_faults(["a"], {"properties": {"b": {}}, "required": ["b"]})
+    (['a'], ['b'], ['b'])
+    """
+    properties = parameters.get("properties")
+    known = list(properties) if isinstance(properties, Mapping) else []
+    closed = parameters.get("additionalProperties") is False or bool(known)
+    is_open = bool(parameters.get("additionalProperties")) or any(word in parameters for word in _MORE)
+    required = parameters.get("required", ())
+    missing = [name for name in required if name not in args]
+    unknown = [name for name in args if name not in known] if closed and not is_open else []
+    return unknown, missing, known
+
+
+_MORE = ("patternProperties", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "unevaluatedProperties")

@@ -1,0 +1,191 @@
+"""One step of the page as one `Step` of the machine: defaults applied, expressions read, contracts checked."""
+
+from __future__ import annotations
+
+from guideway.playbooks.attempts import RetrySpec
+from guideway.playbooks.models import PlaybookStep
+from guideway.playbooks.tools_spec import CallSpec, ToolEntry
+from guideway.playbooks.values import seconds
+from guideway.statemachine.definition import StateKind
+from guideway.statemachine.expressions.expression import Expression
+from guideway.statemachine.steps import Call, Entry, Repeat, Retry, Step, Work
+from guideway.statemachine.tools import Effect
+
+from . import contracts, names
+from .defaults import Keys
+from .findings import Path
+from .reading import Reader
+from .tools import lower_approval
+from .validations import lower_validation
+
+KINDS = {
+    "agent": StateKind.STEP,
+    "call": StateKind.CALL,
+    "approval": StateKind.APPROVAL,
+    "switch": StateKind.ROUTER,
+}
+
+
+class StepLowering:
+    """Lowers the steps of one playbook."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.unresolved: dict[str, None] = {}
+
+    def step(self, keys: Keys) -> Step:
+        """Lower one step.  What is wrong with it goes to the findings."""
+        written, path = keys.step, keys.path
+        kind = KINDS[written.kind]
+        work = self._work(written, path) if kind is StateKind.STEP else None
+        step = Step(
+            written.id,
+            written.description,
+            tuple(written.hints),
+            written.required,
+            self.reader.expression(written.when, "when", (*path, "when")),
+            keys.count("max_visits"),
+            keys.timeout() if kind is not StateKind.ROUTER or written.approval is not None else None,
+            lower_approval(written.approval, "step", (*path, "approval"), self.reader),
+            work,
+            self._call(written.call, written, path),
+            lower_validation(written.validation, (*path, "validation"), self.reader),
+            written.min_tool_calls or 0,
+            keys.count("max_tool_calls") if kind is StateKind.STEP else None,
+            self._retry(keys, work),
+            written.metadata,
+            self.reader.findings.at(path),
+        )
+        self._check_budget(step, path)
+        return step
+
+    # --- the agent's work ----------------------------------------------------------------------------------------
+
+    def _work(self, written: PlaybookStep, path: Path) -> Work:
+        entries = [
+            self._entry(entry, optional, (*path, key, index), isinstance(listed[index], str))
+            for key, optional, listed, read in (
+                ("expected_tools", False, written.expected_tools, written.expected_entries),
+                ("optional_tools", True, written.optional_tools, written.optional_entries),
+            )
+            for index, entry in enumerate(read)
+        ]
+        for index, skill in enumerate(written.uses):
+            entries += self._skill(skill, (*path, "uses", index))
+        return Work(tuple(entries), written.order == "listed")
+
+    def _entry(self, entry: ToolEntry, optional: bool, path: Path, bare: bool) -> Entry:
+        self._known(entry.tool, path if bare else (*path, "tool"))
+        pattern = "*" in entry.tool
+        if bare:
+            return Entry(
+                entry.tool, optional, self._times(entry, optional), fact="" if pattern else entry.tool,
+                span=self.reader.findings.at(path),
+            )  # fmt: skip
+        return Entry(
+            entry.tool,
+            optional,
+            self._times(entry, optional),
+            self.reader.expression(entry.where, "where", (*path, "where"), entry.tool),
+            self.reader.expression(entry.expect, "expect", (*path, "expect"), entry.tool),
+            entry.as_ or ("" if pattern else entry.tool),
+            lower_approval(entry.approval, "call", (*path, "approval"), self.reader, entry.tool),
+            entry.because,
+            self.reader.findings.at(path),
+        )
+
+    def _times(self, entry: ToolEntry, optional: bool) -> int | None:
+        """S18: an irreversible tool is called once where nothing else is said."""
+        if entry.times is not None or optional:
+            return entry.times
+        spec = self.reader.scope.spec(entry.tool)
+        return 1 if spec is not None and spec.effect == Effect.IRREVERSIBLE.value else None
+
+    def _skill(self, skill: str, path: Path) -> list[Entry]:
+        span = self.reader.findings.at(path)
+        tools = self.reader.scope.skills.get(skill)
+        if tools is None:
+            self.unresolved[skill] = None
+            self.reader.findings.add(names.unresolved_skill(skill, span, self.reader.scope.skills))
+            return []
+        return [Entry(tool, True, fact="" if "*" in tool else tool, span=span) for tool in tools]
+
+    def _known(self, tool: str, path: Path) -> None:
+        scope = self.reader.scope
+        if not scope.knows_tool(tool):
+            self.reader.findings.add(names.unknown_tool(tool, self.reader.findings.at(path), scope.tools))
+
+    # --- the runtime's call --------------------------------------------------------------------------------------
+
+    def _call(self, call: CallSpec | None, written: PlaybookStep, path: Path) -> Call | None:
+        if call is None:
+            return None
+        here = (*path, "call")
+        self._known(call.tool, (*here, "tool"))
+        self.reader.templates(call.args, "template", (*here, "args"))
+        self._arguments(call, here)
+        expect = self.reader.expression(call.expect, "expect", (*here, "expect"), call.tool)
+        return Call(call.tool, call.args, expect, self._repeat(written, path, call.tool))
+
+    def _arguments(self, call: CallSpec, path: Path) -> None:
+        spec = self.reader.scope.spec(call.tool)
+        if spec is None or spec.parameters is None:
+            return
+        from .schemas import argument_faults  # jsonschema is heavy, and most playbooks hold no schema
+
+        findings = self.reader.findings
+        unknown, missing, known = argument_faults(call.args, spec.parameters)
+        for name in unknown:
+            findings.add(contracts.unknown_argument(call.tool, name, findings.key_at((*path, "args", name)), known))
+        for name in missing:
+            findings.add(contracts.missing_argument(call.tool, name, findings.at((*path, "tool"))))
+
+    def _repeat(self, written: PlaybookStep, path: Path, tool: str) -> Repeat | None:
+        spec = written.repeat
+        if spec is None:
+            return None
+        here = (*path, "repeat")
+        until = self.reader.expression(spec.until, "until", (*here, "until"), tool)
+        collect = self.reader.expression(spec.collect, "collect", (*here, "collect"), tool, wants="")
+        wait = seconds(spec.wait) if spec.wait is not None else 0.0
+        return Repeat(until, spec.at_most, wait, collect) if until is not None else None
+
+    # --- limits --------------------------------------------------------------------------------------------------
+
+    def _retry(self, keys: Keys, work: Work | None) -> Retry | None:
+        """A default reaches only the tools that may be repeated; a step's own `retry` elsewhere is an error."""
+        called = self._called(keys.step, work)
+        own = keys.own("retry")
+        refused = [tool for tool in called if not self._repeatable(tool)]
+        path: Path = (*keys.path, "retry") if own else ("defaults", "retry")
+        if own and keys.step.retry is not None:
+            for tool in refused:
+                declared = self.reader.scope.spec(tool) is not None
+                finding = contracts.retry_of_a_write(tool, declared, self.reader.findings.key_at(path))
+                self.reader.findings.add(finding)
+        spec = keys.retry()
+        if spec is None or not called or len(refused) == len(called):
+            return None
+        wait = seconds(spec.wait) if spec.wait is not None else 0.0
+        return Retry(spec.at_most, wait, spec.backoff, self._worth(spec, path, called))
+
+    def _worth(self, spec: RetrySpec, path: Path, called: list[str]) -> Expression | None:
+        tool = called[0] if len(called) == 1 else None
+        return self.reader.once(spec.when, "retry", (*path, "when"), tool)
+
+    def _called(self, written: PlaybookStep, work: Work | None) -> list[str]:
+        if written.call is not None:
+            return [written.call.tool]
+        return list(dict.fromkeys(entry.tool for entry in work.entries if not entry.optional)) if work else []
+
+    def _repeatable(self, tool: str) -> bool:
+        spec = self.reader.scope.spec(tool)
+        return spec is not None and (spec.idempotent or spec.effect == Effect.READ.value)
+
+    def _check_budget(self, step: Step, path: Path) -> None:
+        if step.max_calls is None or step.work is None:
+            return
+        needed = max(step.min_calls, sum(entry.times or 1 for entry in step.work.entries if not entry.optional))
+        if needed > step.max_calls:
+            span = self.reader.findings.at((*path, "max_tool_calls"))
+            self.reader.findings.add(contracts.too_few_calls(step.id, needed, step.max_calls, span))

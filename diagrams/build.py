@@ -1,0 +1,110 @@
+"""From a definition, and perhaps a walk, to a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from guideway.statemachine.definition import ANYWHERE, Definition, StateKind
+
+from .arrows import Places, arrows
+from .exits import shortened
+from .picture import Arrow, Frame, Line, Node, Picture, Role, Shape, Tone
+from .rooms import Room, rooms
+from .walk import Walk
+from .words import clean, lines_of, shape_of, short, title_of
+
+MERGED = 6
+"""How many of the ends in one box are named in it."""
+
+
+def picture(definition: Definition, walk: Walk | None = None) -> Picture:
+    """
+    Draw a machine; with a walk, mark where it has been, where it is, and what was refused.
+
+    States of a walk that the machine does not have are left out.
+    """
+    drawn = _numbered(definition, walk)
+    nodes = [_start(definition, walk), *(node for node, _ in drawn)]
+    if definition.anywhere:
+        nodes.append(Node(f"n{len(nodes)}", Shape.ANYWHERE, "at any step", muted=True, tone=_tone(walk, False, False)))
+    where = {name: node.id for node in nodes for name in node.states}
+    if definition.anywhere:
+        where[ANYWHERE] = nodes[-1].id
+    entry = Arrow("a", nodes[0].id, where[definition.initial], tone=nodes[0].tone)
+    nodes, lines = shortened(nodes, [entry, *arrows(definition, walk, _places(nodes, where, drawn))])
+    numbered = tuple(replace(arrow, id=f"a{i}") for i, arrow in enumerate(lines))
+    return Picture(clean(definition.name), tuple(nodes), numbered, tuple(_frames(drawn)), walk is not None)
+
+
+def _places(nodes: list[Node], where: dict[str, str], drawn: list[tuple[Node, Room]]) -> Places:
+    return Places(
+        where,
+        {node.id: place for place, node in enumerate(nodes)},
+        faults=frozenset(node.id for node, room in drawn if room.merged == "failed"),
+        merged=frozenset(node.id for node, room in drawn if room.merged),
+    )
+
+
+def _numbered(definition: Definition, walk: Walk | None) -> list[tuple[Node, Room]]:
+    return [(_node(f"n{i}", definition, room, walk), room) for i, room in enumerate(rooms(definition, walk), 1)]
+
+
+def _start(definition: Definition, walk: Walk | None) -> Node:
+    return Node("n0", Shape.START, "start", tone=_tone(walk, bool(walk and walk.visited), False))
+
+
+def _node(id: str, definition: Definition, room: Room, walk: Walk | None) -> Node:
+    names = tuple(state.name for state in room.states)
+    if room.merged:
+        return Node(id, shape_of(room.main), room.merged, tuple(_unwritten(definition, room)), names,
+                    muted=True, tone=_tone(walk, False, False))  # fmt: skip
+    main = room.main
+    guarded = len(room.states) > 1 or main.kind is StateKind.ROUTER
+    node = Node(id, shape_of(main), title_of(main), tuple(lines_of(definition, main, guarded=guarded)), names)
+    if main.end and main.name != main.end.outcome:
+        node = replace(node, lines=(Line(Role.NOTE, short(main.name)),))
+    if main.step:
+        node = replace(node, detail=clean(main.step.description))
+    if walk is None:
+        return node
+    visited = any(walk.visited.get(name) for name in names) or walk.ended in names
+    return replace(
+        node,
+        tone=_tone(walk, visited, any(name in walk.current for name in names)),
+        visits=walk.visited.get(main.name, 0),
+        refused=sum(walk.refused.get(name, 0) for name in names),
+    )
+
+
+def _tone(walk: Walk | None, visited: bool, current: bool) -> Tone:
+    if walk is None:
+        return Tone.PLAIN
+    return Tone.CURRENT if current else Tone.WALKED if visited else Tone.DIMMED
+
+
+def _unwritten(definition: Definition, room: Room) -> Iterator[Line]:
+    """Name the ends of a merged box: the engine's own by name, those of steps by how many there are."""
+    if room.merged == "failed":
+        yield Line(Role.NOTE, "no step handles it")
+    engine = {edge.target for edge in definition.anywhere}
+    own = [state.name for state in room.states if state.name in engine or room.merged != "failed"]
+    words = [short(name.removeprefix(f"{room.merged}:")) for name in own]
+    spent = sum(state.name.startswith("failed:exhausted:") for state in room.states)
+    failing = len(room.states) - len(own) - spent
+    words += [f"a failing step ({failing})"] if failing else []
+    words += [f"calls spent ({spent})"] if spent else []
+    yield from (Line(Role.LIMIT, word) for word in words[:MERGED])
+    if len(words) > MERGED:
+        yield Line(Role.LIMIT, f"… and {len(words) - MERGED} more")
+
+
+def _frames(drawn: Iterable[tuple[Node, Room]]) -> Iterator[Frame]:
+    """Frame the boxes of one step, where there is more than one."""
+    members: dict[str, list[str]] = {}
+    for node, room in drawn:
+        if room.main.step is not None:
+            members.setdefault(room.main.step.id, []).append(node.id)
+    framed = ((step, ids) for step, ids in members.items() if len(ids) > 1)
+    for number, (step, ids) in enumerate(framed):
+        yield Frame(f"f{number}", clean(step), tuple(ids))

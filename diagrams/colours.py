@@ -1,0 +1,46 @@
+"""
+The colours: those of Okabe and Ito (https://jfly.uni-koeln.de/color/), told apart by the colour-blind, on white.
+
+Every box also carries a sign and a word, so a picture printed in grey says the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .picture import Shape
+
+INK = "#1f2933"
+SOFT = "#52606d"
+LINE = "#7b8794"
+FAINT = "#a3adb8"
+FAINT_LINE = "#ccd3da"
+WALKED = "#0057a8"
+CURRENT = "#fff3c4"
+CURRENT_LINE = "#c27803"
+DANGER = "#b03a00"
+PAPER = "#ffffff"
+FRAME = "#f5f7fa"
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """How boxes of one shape look: their fill, their outline, and the sign before their word."""
+
+    fill: str
+    line: str
+    sign: str
+
+
+PAINT = {
+    Shape.START: Paint(INK, INK, ""),
+    Shape.AGENT: Paint("#eaf3fb", "#0072b2", "▷"),
+    Shape.CALL: Paint("#f0f1f3", "#52606d", "⚙"),
+    Shape.APPROVAL: Paint("#fdf1dc", "#b36b00", "♙"),
+    Shape.ROUTER: Paint("#f7eef4", "#9c5583", "◇"),
+    Shape.SUCCESS: Paint("#e3f5ee", "#00805c", "✓"),
+    Shape.STOPPED: Paint("#f0f1f3", "#52606d", "■"),
+    Shape.FAILED: Paint("#fce9df", "#b84a00", "✗"),
+    Shape.ESCALATED: Paint("#f7eef4", "#9c5583", "▲"),
+    Shape.ANYWHERE: Paint(PAPER, LINE, "○"),
+}

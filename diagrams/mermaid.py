@@ -1,0 +1,93 @@
+"""
+A picture as Mermaid text (`stateDiagram-v2`), which GitHub and many wikis draw.
+
+Mermaid's grammar has no quoting that holds, so every character of a text that could mean something there is written as
+an entity, `#58;`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import colours
+from .colours import PAINT
+from .picture import Arrow, Node, Picture, Shape, Tone
+from .words import TIMES
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _,.()?!/=+-")
+
+
+def mermaid(picture: Picture) -> str:
+    """Write a picture as the text of a Mermaid state diagram, ending in a line end."""
+    return "\n".join(_lines(picture)) + "\n"
+
+
+def _lines(picture: Picture) -> Iterator[str]:
+    if picture.title:
+        yield from ("---", f"title: '{_escaped(picture.title)}'", "---")
+    yield from ("stateDiagram-v2", "  direction TB")
+    framed = {id for frame in picture.frames for id in frame.nodes}
+    boxes = {node.id: node for node in picture.nodes}
+    for frame in picture.frames:
+        yield f'  state "{_escaped(frame.title)}" as {frame.id} {{'
+        yield from (f"  {_box(boxes[id])}" for id in frame.nodes)
+        yield "  }"
+    yield from (_box(node) for node in picture.nodes if node.id not in framed and node.shape is not Shape.START)
+    yield from (_arrow(arrow, boxes) for arrow in picture.arrows)
+    yield from _classes(picture)
+
+
+def _box(node: Node) -> str:
+    return f'  state "{"<br/>".join(_texts(node))}" as {node.id}'
+
+
+def _texts(node: Node) -> Iterator[str]:
+    """Write the title with its sign, then the lines."""
+    sign = PAINT[node.shape].sign
+    yield _escaped(f"{sign} {node.title}" + (f" {TIMES}{node.visits}" if node.visits > 1 else ""))
+    if node.shape is not Shape.ANYWHERE and node.title != node.shape:
+        yield _escaped(f"({node.shape})")
+    yield from (_escaped(line.text) for line in node.lines)
+    if node.refused:
+        yield _escaped(f"✗ {node.refused} refused")
+    if node.tone is Tone.CURRENT:
+        yield _escaped("● here")
+
+
+def _arrow(arrow: Arrow, boxes: dict[str, Node]) -> str:
+    source = "[*]" if boxes[arrow.source].shape is Shape.START else arrow.source
+    texts = [_escaped(label) for label in arrow.labels]
+    if arrow.tone is Tone.WALKED:
+        texts.append(_escaped(f"✓ {TIMES}{arrow.count}" if arrow.count > 1 else "✓"))
+    label = f" : {'<br/>'.join(texts)}" if texts else ""
+    return f"  {source} --> {arrow.target}{label}"
+
+
+def _classes(picture: Picture) -> Iterator[str]:
+    """Colour the boxes, by shape and tone, with only the classes that occur."""
+    names = {node.id: _class(node) for node in picture.nodes if node.shape is not Shape.START}
+    first = {name: node for node in reversed(picture.nodes) if (name := names.get(node.id))}
+    for name in sorted(first):
+        yield f"  classDef {name} {_look(first[name])}"
+    for id, name in names.items():
+        yield f"  class {id} {name}"
+
+
+def _class(node: Node) -> str:
+    return f"{'muted' if node.muted else node.shape}_{node.tone}"
+
+
+def _look(node: Node) -> str:
+    paint = PAINT[node.shape]
+    fill, line, ink, width = paint.fill, paint.line, colours.INK, 1
+    if node.muted or node.tone is Tone.DIMMED:
+        fill, line, ink = colours.PAPER, colours.FAINT_LINE, colours.SOFT
+    if node.tone is Tone.WALKED:
+        line, width = colours.WALKED, 3
+    if node.tone is Tone.CURRENT:
+        fill, line, width = colours.CURRENT, colours.CURRENT_LINE, 4
+    return f"fill:{fill},stroke:{line},color:{ink},stroke-width:{width}px"
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c in _PLAIN else f"#{ord(c)};" for c in text)

@@ -1,0 +1,1 @@
+"""Example tools for the canary playbook of the library."""

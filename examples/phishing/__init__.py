@@ -1,0 +1,1 @@
+"""Example tools for the phishing playbook of the library."""

@@ -1,0 +1,1 @@
+"""Example tools for the refund playbook of the library."""

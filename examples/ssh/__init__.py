@@ -1,0 +1,1 @@
+"""Example tools for the ssh playbook of the library."""

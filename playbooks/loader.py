@@ -1,0 +1,129 @@
+"""Loading playbooks from files, texts and dicts, under the names the seed's users know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from guideway.statemachine.diagnostic import Diagnostic, Level
+from guideway.statemachine.errors import PlaybookError
+
+from .document import Document
+from .models import Playbook
+from .quiet import no_collection
+from .reader import read_data, read_file, read_text
+from .validate import validate
+
+_SHOWN = 10
+
+
+class PlaybookLoadError(PlaybookError):
+    """
+    A playbook could not be loaded.
+
+    `errors` holds one line per fault (`FILE:LINE:COL: error: … [CODE]`), `diagnostics` the same as values, warnings
+    included; `path` is the file, where there was one.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        path: Path | None = None,
+        errors: Sequence[str] | None = None,
+        diagnostics: Iterable[Diagnostic] = (),
+    ) -> None:
+        self.path = path
+        self.errors: list[str] = list(errors or ())
+        super().__init__(message, diagnostics)
+
+
+class PlaybookLoader:
+    """
+    Load playbooks from JSON and YAML.
+
+    Every method raises `PlaybookLoadError` with all the faults, never another exception, whatever it is given.
+
+    >>> PlaybookLoader().load_yaml_string("id: triage\\nname: Triage").id
+    'triage'
+    """
+
+    def load_file(self, path: str | Path) -> Playbook:
+        """Load a `.json`, `.yaml` or `.yml` file."""
+        if not isinstance(path, str | Path):
+            raise PlaybookLoadError(f"a path is a str or a Path, not {_kind(path)}")
+        return _playbook(read_file(path), Path(path))
+
+    def load_dict(self, data: dict[str, Any]) -> Playbook:
+        """Load plain data, as `json.load` gives it."""
+        if not isinstance(data, dict):
+            raise PlaybookLoadError(f"a playbook is a dict of keys, not {_kind(data)}")
+        return _playbook(read_data(data))
+
+    def load_json_string(self, json_string: str) -> Playbook:
+        """Load the text of a JSON file."""
+        return _playbook(read_text(_text(json_string), syntax="json"))
+
+    def load_yaml_string(self, yaml_string: str) -> Playbook:
+        """Load the text of a YAML file."""
+        return _playbook(read_text(_text(yaml_string), syntax="yaml"))
+
+
+def load_playbook(source: str | Path | dict[str, Any]) -> Playbook:
+    """
+    Load a playbook from a dict, a path, or a text.
+
+    A string that holds a newline or begins with `{` is JSON or YAML text; any other string is a path.
+    Raises `PlaybookLoadError` with every fault of the source.
+
+    >>> load_playbook({"id": "test", "name": "Test", "steps": []}).steps
+    []
+    >>> load_playbook('{"id": "test"}')
+    Traceback (most recent call last):
+    guideway.playbooks.loader.PlaybookLoadError: <text>:1:1: error: the playbook has no `name` [GW023]
+    """
+    loader = PlaybookLoader()
+    if isinstance(source, dict):
+        return loader.load_dict(source)
+    if isinstance(source, Path):
+        return loader.load_file(source)
+    if not isinstance(source, str):
+        raise PlaybookLoadError(f"a playbook comes from a path, a text or a dict, not from {_kind(source)}")
+    return _playbook(read_text(source)) if is_text(source) else loader.load_file(source)
+
+
+def is_text(source: str) -> bool:
+    """
+    Tell the text of a playbook from a path.
+
+    >>> is_text("id: a\\nname: A"), is_text(' {"id": "a"}'), is_text("playbooks/triage.yaml")
+    (True, True, False)
+    """
+    return "\n" in source or source.lstrip().startswith("{")
+
+
+def _text(source: Any) -> str:
+    if not isinstance(source, str):
+        raise PlaybookLoadError(f"a text is a str, not {_kind(source)}")
+    return source
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"a value of type {type(value).__name__}"
+
+
+def _playbook(document: Document, path: Path | None = None) -> Playbook:
+    playbook, found = validate(document)
+    if playbook is None:
+        raise load_error(document.file, found, path)
+    return playbook
+
+
+def load_error(file: str, found: Sequence[Diagnostic], path: Path | None = None) -> PlaybookLoadError:
+    """Make the exception that holds all findings; its message shows the first of them."""
+    errors = [str(finding) for finding in found if finding.level is Level.ERROR]
+    message = errors[0] if len(errors) == 1 else f"{len(errors)} errors in {file}:"
+    if len(errors) > 1:
+        hidden = len(errors) - _SHOWN
+        message = "\n  ".join([message, *errors[:_SHOWN], *([f"… and {hidden} more"] if hidden > 0 else [])])
+    return PlaybookLoadError(message, path, errors, found)

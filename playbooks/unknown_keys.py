@@ -1,0 +1,71 @@
+"""What to say of a key that the format does not know at that place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .base import Part
+from .faults import Fault, Path, short
+from .guesses import guess
+from .later import is_companion, is_later, not_yet
+from .levels import LABELS, homes, keys, level_at
+from .models import Defaults, PlaybookStep
+from .suggest import nearest
+
+
+def unknown_key(path: Path, beside: Mapping[str, Any]) -> Fault | None:
+    """
+    Say of a key what it should have been, where it belongs, or that its time has not come.
+
+    >>> unknown_key(("steps", 0, "wehn"), {}).message
+    'unknown key `wehn` in a step; did you mean `when`?'
+    """
+    model, key = level_at(path[:-1]), str(path[-1])
+    if is_later(model, key) and not (key == "with" and "playbook" not in beside and "call" in beside):
+        if is_companion(key, beside):
+            return None
+        repair = "delete the key, or wait for the version that runs it"
+        return Fault("GW045", path, not_yet(key, beside), repair, "key")
+    where = LABELS[model] if model else "here"
+    if instead := guess(model, key) or _misplaced_args(model, key, beside):
+        return Fault(
+            "GW021", path, f"unknown key `{short(key)}` {where}; {instead}", None, "key", meant=_first_word(instead)
+        )
+    if model is Defaults and key in keys(PlaybookStep):
+        message = f"`{key}` cannot be a default; write it on each step"
+        return Fault("GW022", path, message, f"defaults take {listed_keys(Defaults)}", "key")
+    if places := homes(key):
+        message = f"`{key}` has no meaning {where}; it belongs {' or '.join(places)}"
+        return Fault("GW022", path, message, None, "key")
+    return _unknown(path, model, where, key)
+
+
+def _unknown(path: Path, model: type[Part] | None, where: str, key: str) -> Fault:
+    meant = meant_key(path)
+    hint = f"; did you mean `{meant}`?" if meant else ""
+    listed = f"the keys known {where} are {listed_keys(model)}" if model and not meant else None
+    return Fault("GW020", path, f"unknown key `{short(key)}` {where}{hint}", listed, "key", meant=meant)
+
+
+def _misplaced_args(model: type[Part] | None, key: str, beside: Mapping[str, Any]) -> str | None:
+    if model is PlaybookStep and key == "with" and "call" in beside:
+        return "write `args` inside `call`"
+    return None
+
+
+def _first_word(instead: str) -> str | None:
+    """The key that an instruction names first."""
+    parts = instead.split("`")
+    return parts[1] if len(parts) > 1 else None
+
+
+def meant_key(path: Path) -> str | None:
+    """The known key nearest to the last one of a path."""
+    model = level_at(path[:-1])
+    return nearest(str(path[-1]), tuple(keys(model))) if model else None
+
+
+def listed_keys(model: type[Part] | None) -> str:
+    """The legal keys of a map, for a message."""
+    return ", ".join(f"`{key}`" for key in keys(model)) if model else ""

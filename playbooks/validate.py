@@ -1,0 +1,97 @@
+"""From a document to a playbook: every fault of shape at once, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from guideway.statemachine.diagnostic import Diagnostic, Level, in_order
+
+from .document import Document
+from .explain import explain
+from .faults import Fault, Path, value_text
+from .grouped import flatten
+from .models import Playbook
+from .quiet import no_collection
+from .reader import read_data
+from .rules import rule_faults
+
+_FILLED_BY: Mapping[str, tuple[str, ...]] = {
+    "GW023": ("description", "expected_tools", "call", "switch", "approval"),
+    "GW031": ("call",),
+    "GW036": ("because", "ask", "approvers"),
+}
+"""Which keys would answer a finding of `rules` that something is missing."""
+
+MAX_FINDINGS = 1000
+"""A text of a million faults is no playbook; past this many the rest are not told one by one."""
+
+_ABSENCES = frozenset({"GW023", "GW031", "GW032", "GW036", "GW039"})
+"""Findings that something is missing; where reading stopped early they would be guesses."""
+
+
+def validate(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
+    """
+    Check the shape of a document that was read.
+
+    The playbook is None if there is any error, those of reading included; the findings are in the order of the page,
+    those of reading among them.
+
+    >>> from guideway.playbooks.reader import read_text
+    >>> text = "id: triage\\nname: Triage\\nsteps:\\n  - {id: look, descripton: Look}\\n"
+    >>> playbook, found = validate(read_text(text))
+    >>> print(*found, sep="\\n")
+    <text>:4:16: error: unknown key `descripton` in a step; did you mean `description`? [GW020]
+    """
+    found = list(document.diagnostics)
+    playbook: Playbook | None = None
+    if document.root is not None and document.root.kind != "map":
+        said = f"a playbook is a map of keys, not {value_text(document.root.plain())}"
+        found.append(Fault("GW041", (), said, "begin with `id: …`, `name: …`, `steps: …`").placed(document))
+    elif document.root is not None:
+        flat, of_groups = flatten(document)
+        data = flat.root.plain() if flat.root else {}
+        with no_collection():
+            playbook, faults = _judge(data)
+        found += of_groups
+        found += (fault.placed(flat) for fault in _told(faults, flat.complete))
+        if playbook is not None:
+            playbook._source.document = flat
+    usable = not any(finding.level is Level.ERROR for finding in found)
+    return (playbook if usable else None), in_order(found)
+
+
+def _judge(data: dict[str, Any]) -> tuple[Playbook | None, list[Fault]]:
+    try:
+        return Playbook.model_validate(data, by_alias=True, by_name=False), list(rule_faults(data))
+    except ValidationError as why:
+        of_keys = list(explain(why.errors(include_url=False), data))
+    meant = {(fault.path[:-1], fault.meant) for fault in of_keys if fault.meant}
+    return None, of_keys + [fault for fault in rule_faults(data) if not _follows(fault, meant)]
+
+
+def _follows(fault: Fault, meant: Collection[tuple[Path, str | None]]) -> bool:
+    """What seems to be missing is there, under a misspelt key."""
+    wanted = _FILLED_BY.get(fault.code, ())
+    return any((owner, key) in meant for key in wanted for owner in (fault.path, fault.path[:-1]))
+
+
+def _told(faults: list[Fault], complete: bool) -> list[Fault]:
+    if not complete:
+        faults = [fault for fault in faults if fault.code not in _ABSENCES]
+    if len(faults) > MAX_FINDINGS:
+        more = f"{len(faults) - MAX_FINDINGS:,} more faults of shape are not listed"
+        return [*faults[:MAX_FINDINGS], Fault("GW042", (), more, "repair those listed first")]
+    return faults
+
+
+def recheck(playbook: Playbook) -> list[Diagnostic]:
+    """
+    Check a playbook that was built in Python by the rules that a file has to keep.
+
+    >>> [str(finding) for finding in recheck(Playbook(id="triage", name="Triage"))]
+    []
+    """
+    return validate(read_data(playbook.model_dump()))[1]

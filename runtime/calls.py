@@ -1,0 +1,76 @@
+"""What an agent proposes, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """
+    One call a model wants to make.
+
+    `call_id` is the id the model's provider gave it; left empty, the session numbers the call itself.
+
+    >>> ToolCall("query_siem", {"hours": 24}, call_id="c1").name
+    'query_siem'
+    """
+
+    name: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a model turn cost, as its provider reports it."""
+
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Succeeded:
+    """The tool ran and answered with `result`, any JSON value."""
+
+    result: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """
+    The tool ran, or tried to, and reports an error: a text, or a map with `type` and `message`.
+
+    >>> Failed("connection refused").error
+    'connection refused'
+    """
+
+    error: str | Mapping[str, Any] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The call was given up before it ran: it did not happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody can say whether the call happened: a crash, a lost connection, a time-out in mid-air."""
+
+
+Outcome = Succeeded | Failed | Cancelled | Unknown
+
+WORDS: Mapping[type, str] = {Succeeded: "ok", Failed: "error", Cancelled: "cancelled", Unknown: "unknown"}
+
+
+def error_value(outcome: Failed) -> dict[str, Any]:
+    """
+    Give an error the one shape that expressions read: `error.type`, `error.message`.
+
+    >>> error_value(Failed({"type": "Throttled", "message": "slow down"}))
+    {'type': 'Throttled', 'message': 'slow down'}
+    """
+    if isinstance(outcome.error, Mapping):
+        return {"type": "error", "message": "", **outcome.error}
+    return {"type": "error", "message": str(outcome.error)}

@@ -1,0 +1,164 @@
+"""How a run ends (S9.5, S36 to S40)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from guideway.statemachine.conditions import (
+    AllOf,
+    AnyOf,
+    Condition,
+    ConfidenceMet,
+    MaxIterations,
+    NoToolCalls,
+    Not,
+    TextMention,
+    TimeLimit,
+    TokenLimit,
+    ToolCalled,
+)
+from guideway.statemachine.definition import Edge, EndKind, OutcomeClass, StateKind, Termination
+from guideway.statemachine.patterns import pattern
+
+from .run import Run, Status
+from .scope import elapsed
+from .teach import refuse
+from .verdicts import Cancel
+
+
+def reach(run: Run) -> None:
+    """The cursor has entered an accepting state: the run is ending with its outcome."""
+    end = run.row.state.end
+    begin_ending(run, end.outcome if end else run.row.name)
+
+
+def begin_ending(run: Run, outcome: str) -> None:
+    """Fix the outcome; admit nothing more (S40)."""
+    run.ending, run.ended_at = outcome, run.cursor.state
+    run.record("ending", run.cursor.state, outcome)
+    run.timers.clear()
+    run.commands.clear()
+    for approval_id in list(run.pending):
+        pending = run.pending.pop(approval_id)
+        run.retired[approval_id] = "void"
+        run.record("answered", approval_id, "void", None, None, pending.step)
+    for bound in list(run.outstanding.values()):
+        if bound.status is Status.PENDING:
+            del run.outstanding[bound.call_id]
+            refuse(run, bound, "run_over")
+        elif bound.status is Status.DOUBT:
+            del run.outstanding[bound.call_id]
+            bound.status = Status.DONE
+            run.settled[bound.call_id] = "unknown"
+            run.unknown.append(bound.tool)
+        elif bound.status is Status.RUNNING:
+            run.commands[bound.call_id] = Cancel(bound.call_id)
+    for bound in run.waiting:
+        refuse(run, bound, "run_over")
+    run.waiting.clear()
+
+
+def publish(run: Run) -> None:
+    """Publish the outcome once nothing is outstanding and no turn is open."""
+    if run.ending is None or run.outcome is not None or run.outstanding or run.turn is not None:
+        return
+    run.outcome = verdict(run, run.ending)
+    run.record("ended", run.cursor.state, run.outcome)
+
+
+def verdict(run: Run, outcome: str) -> str:
+    """Success is a contract: an end of that class counts only if nothing required was left undone (S38)."""
+    end = run.row.state.end
+    if end is None or end.outcome_class is not OutcomeClass.SUCCESS or outcome != end.outcome:
+        return outcome
+    if run.unknown:
+        return f"failed:unknown:{run.unknown[0]}"
+    if run.incomplete:
+        return f"incomplete:{run.incomplete[0]}"
+    return outcome
+
+
+def end_by_engine(run: Run, target: str, outcome: str, why: str = "") -> None:
+    """A limit or a fault of the engine's own takes the cursor to its accepting state."""
+    edge = next((e for (_, t), e in run.plan.anywhere.items() if t == target), None)
+    move_to_end(run, edge or Edge("*", "failed", target), outcome, why)
+
+
+def move_to_end(run: Run, edge: Edge, outcome: str, why: str = "") -> None:
+    """Move along an edge of `*` and end there."""
+    source, step = run.cursor.state, run.row.step
+    run.plan.machine.move(run.cursor, edge)
+    run.row = run.plan.rows[edge.target]
+    run.record("moved", source, edge.event, edge.target, step.id if step else "", why or None)
+    begin_ending(run, outcome)
+
+
+def check_termination(run: Run) -> None:
+    """Evaluate the branches in listed order, then the limits; the first that holds ends the run (S9.5)."""
+    if run.ending is not None:
+        return
+    for branch in run.plan.definition.termination:
+        if holds(run, branch.condition):
+            terminate(run, branch)
+            return
+    definition = run.plan.definition
+    for spent, reason in (
+        (run.nudges > definition.max_nudges, "nudges"),
+        (run.refusals >= definition.max_refusals, "refusals"),
+        (run.iterations >= definition.max_iterations, "max_iterations"),
+    ):
+        if spent:
+            end_by_engine(run, f"stopped:{reason}", f"stopped:{reason}")
+            return
+
+
+def terminate(run: Run, branch: Termination) -> None:
+    """Go to the branch's accepting state; a goal that leaves a required step open is `incomplete` (S37)."""
+    definition = run.plan.definition
+    end = definition.states[branch.target].end
+    outcome = end.outcome if end else branch.target
+    goal = end is not None and end.kind is EndKind.GOAL and branch.outcome is None
+    if goal and end is not None and end.outcome_class is OutcomeClass.SUCCESS and required_open(run):
+        outcome = f"incomplete:{branch.reason}"
+    edge = run.plan.anywhere.get(("terminated", branch.target)) or Edge("*", "terminated", branch.target)
+    move_to_end(run, edge, outcome, branch.reason)
+
+
+def required_open(run: Run) -> bool:
+    """
+    A required step is still to be done: the one the cursor is in, or one that follows through optional steps.
+
+    Where the way on depends on a guard, it counts as open: success is never guessed.
+    """
+    row, seen = run.row, set[str]()
+    while row.kind is not StateKind.END and row.name not in seen:
+        seen.add(row.name)
+        if row.step is None or row.step.required or row.kind is StateKind.ROUTER or row.then is None:
+            return True
+        row = run.plan.rows[row.then.target]
+    return False
+
+
+def holds(run: Run, condition: Condition) -> bool:
+    """Evaluate a condition on the registers; unknown is not true (S36)."""
+    match condition:
+        case AllOf(parts):
+            return all(holds(run, part) for part in parts)
+        case AnyOf(parts):
+            return any(holds(run, part) for part in parts)
+        case Not(part):
+            return not holds(run, part)
+        case _:
+            return LEAVES[type(condition)](run, condition)
+
+
+LEAVES: dict[type, Callable[[Run, Any], bool]] = {
+    MaxIterations: lambda run, c: run.iterations >= c.limit,
+    TokenLimit: lambda run, c: run.tokens >= c.limit,
+    TimeLimit: lambda run, c: elapsed(run.started, run.now) >= c.seconds,
+    NoToolCalls: lambda run, c: run.text_only,
+    ToolCalled: lambda run, c: c in run.called,
+    ConfidenceMet: lambda run, c: run.confidence is not None and run.confidence >= c.threshold,
+    TextMention: lambda run, c: pattern(c.pattern).found_in(run.text) is True,
+}

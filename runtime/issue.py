@@ -1,0 +1,154 @@
+"""Admitting calls and issuing the runtime's own (S9.6, S14.9, S28)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from guideway.statemachine.definition import StateKind
+from guideway.statemachine.expressions import Unknown as Missing
+from guideway.statemachine.steps import Approval
+
+from .facts import copy
+from .gate import Admit, Hold, decide
+from .moves import fail, take
+from .questions import ask_call, ask_step, text
+from .run import Bound, Run, Status, Timer
+from .scope import scope
+from .teach import refuse
+from .verdicts import Allow, Defer, RunCall, Wait
+
+
+def issue(run: Run) -> bool:
+    """Issue what the state just entered asks for; True where that moved the cursor on."""
+    if not run.fresh or run.ending is not None:
+        return False
+    run.fresh = False
+    before = run.cursor.state, run.cursor.visit
+    if run.row.kind is StateKind.APPROVAL:
+        if why := ask_step(run):
+            fail(run, f"approval: {why}")
+    elif run.row.kind is StateKind.CALL:
+        call(run)
+    return run.ending is not None or before != (run.cursor.state, run.cursor.visit)
+
+
+def call(run: Run) -> None:
+    """Make the call of an automatic step: with its arguments of now, or those of the try before."""
+    step, cursor = run.row.step, run.cursor
+    if step is None or step.call is None:
+        return
+    args = cursor.again if cursor.again is not None else text(run, dict(step.call.args), scope(run))
+    if isinstance(args, Missing):
+        fail(run, f"args: {args.why}")
+        return
+    bound = Bound(next_id(run), step.call.tool, copy(args), automatic=True)
+    bound.step, bound.visit = step.id, cursor.visit
+    bound.approved = cursor.again is not None
+    cursor.again = None
+    admit_automatic(run, bound)
+
+
+def next_id(run: Run) -> str:
+    """`STEP@VISIT.N`, made longer where an agent has taken that id."""
+    run.cursor.issued += 1
+    call_id = f"{run.cursor.step}@{run.cursor.visit}.{run.cursor.issued}"
+    while call_id in run.settled or call_id in run.outstanding:
+        call_id += "'"
+    return call_id
+
+
+def admit_automatic(run: Run, bound: Bound) -> None:
+    """Decide an automatic call: run it, ask, wait, or fail its step."""
+    decision = decide(run, bound)
+    if isinstance(decision, Hold):
+        run.waiting.append(bound)
+    elif isinstance(decision, Admit):
+        admit(run, bound, decision)
+    else:
+        denial = refuse(run, bound, *decision)
+        fail(run, f"denied: {denial.code}")
+
+
+def admit(run: Run, bound: Bound, decision: Admit) -> None:
+    """Reserve, bind and answer (S14.9)."""
+    bind(run, bound, decision)
+    if decision.approval is not None and not bound.approved:
+        if ask(run, bound, decision.approval):
+            return
+    else:
+        start(run, bound)
+
+
+def bind(run: Run, bound: Bound, decision: Admit) -> None:
+    """Tie the call to cursor, visit and entry."""
+    bound.line = decision.line
+    bound.step, bound.visit = run.cursor.step, run.cursor.visit
+    run.outstanding[bound.call_id] = bound
+
+
+def ask(run: Run, bound: Bound, approval: Approval) -> bool:
+    """Wait for a person; a question that cannot be written refuses the call."""
+    answer = ask_call(run, bound, approval)
+    if isinstance(answer, str):
+        del run.outstanding[bound.call_id]
+        refuse(run, bound, "approval", answer, bound.line)
+        if bound.automatic:
+            fail(run, f"approval: {answer}")
+        return False
+    bound.answer = answer
+    run.verdicts.append(answer)
+    note(run, bound, "needs_approval")
+    return True
+
+
+def start(run: Run, bound: Bound) -> None:
+    """The call may run."""
+    bound.status = Status.RUNNING
+    if bound.automatic:
+        tool = run.plan.tool(bound.tool)
+        name = tool.alias if tool and tool.alias else bound.tool
+        run.commands[bound.call_id] = RunCall(bound.call_id, name, bound.args, bound.step)
+    else:
+        bound.answer = Allow(bound.call_id, bound.tool, bound.step)
+        run.verdicts.append(bound.answer)
+    note(run, bound, "allow")
+
+
+def hold(run: Run, bound: Bound, decision: Hold, again: bool) -> None:
+    """The call waits; an answer it has had already is not given twice."""
+    bound.status = Status.DEFERRED
+    if not again:
+        bound.answer = Defer(bound.call_id, bound.tool, decision.why)
+        run.verdicts.append(bound.answer)
+        note(run, bound, "defer", decision.why)
+
+
+def note(run: Run, bound: Bound, verdict: str, detail: str | None = None) -> None:
+    """Record the answer."""
+    run.record("decided", bound.call_id, bound.tool, bound.args, verdict, bound.step, run.row.name, None, detail)
+
+
+def wait(run: Run, seconds: float) -> None:
+    """Wake the step for its next try or round, at once where there is nothing to wait for."""
+    cursor = run.cursor
+    if seconds <= 0 or run.now is None:
+        run.fresh = True
+        return
+    timer = Timer(run.now + timedelta(seconds=seconds), "wake", cursor.step, cursor.visit)
+    run.timers.append(timer)
+    wake = f"wake {cursor.step}@{cursor.visit}.{cursor.issued}"
+    run.commands[wake] = Wait(wake, timer.due, cursor.step)
+
+
+def reject(run: Run, bound: Bound, why: str) -> None:
+    """A person said no: the step's `on_reject`, or the agent is told (S30)."""
+    run.outstanding.pop(bound.call_id, None)
+    refuse(run, bound, "rejected", why)
+    cursor = run.cursor
+    if (bound.step, bound.visit) != (cursor.step, cursor.visit):
+        return
+    cursor.rejected = [*(cursor.rejected or ()), [bound.tool, bound.args]]
+    if run.row.state.edges.get("rejected"):
+        take(run, "rejected", why)
+    elif bound.automatic:
+        fail(run, "rejected")

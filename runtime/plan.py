@@ -1,0 +1,213 @@
+"""
+A definition made ready to decide on.
+
+One plan serves every session of a machine.  Rows are made when a cursor first enters their state, so a playbook of
+100,000 steps costs a session nothing that it does not visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from guideway.statemachine.conditions import MaxIterations, ToolCalled, leaves
+from guideway.statemachine.definition import ANYWHERE, Definition, Edge, State, StateKind
+from guideway.statemachine.expressions import Expression
+from guideway.statemachine.machine import Machine
+from guideway.statemachine.steps import Approval, Entry, Step
+from guideway.statemachine.tools import Effect, Tool, best_match, is_pattern
+
+from .facts import Keeper
+from .reads import fact_names, roots
+
+CONTROL = ("complete_step", "skip_step")
+UNDECLARED = Tool("")
+
+
+class Line:
+    """
+    One entry of a step, with what is declared of its tool.
+
+    `fresh` names the facts its `where` reads: while an earlier call may still change one of them, the entry cannot be
+    decided (S14.4).  `volatile` is set where it reads the counters of the run, which any call may change.
+    """
+
+    __slots__ = (
+        "approval", "because", "entry", "expect", "fact", "fresh", "index", "keep", "needed", "times", "tool", "volatile",
+        "where",
+    )  # fmt: skip
+
+    def __init__(self, index: int, entry: Entry, tool: Tool, plan: Plan) -> None:
+        self.index = index
+        self.entry = entry
+        self.tool = tool
+        self.needed = not entry.optional
+        self.times = entry.times
+        self.where: tuple[Expression, ...] = tuple(w for w in (entry.where, tool.where) if w is not None)
+        self.because = entry.because or tool.because
+        self.expect = entry.expect
+        self.approval: Approval | None = entry.approval or tool.approval
+        self.fact = entry.fact
+        self.keep = plan.keeper.wants(entry.fact) if entry.fact else True
+        terms = plan.definition.terms
+        self.fresh = frozenset[str]().union(*(fact_names(w, terms) for w in self.where))
+        self.volatile = any(roots(w, terms) & {"run", "claims"} for w in self.where)
+
+    def met(self, successes: int) -> bool:
+        """The entry asks for no more (S18)."""
+        return successes >= (self.times or 1)
+
+
+class Row:
+    """One state, made ready."""
+
+    __slots__ = ("by_tool", "kind", "lines", "name", "needed", "patterns", "quick", "state", "step", "then")
+
+    def __init__(self, state: State, plan: Plan) -> None:
+        self.state = state
+        self.name = state.name
+        self.kind = state.kind
+        self.step: Step | None = state.step
+        self.lines: tuple[Line, ...] = ()
+        if state.kind is StateKind.STEP and state.step is not None and state.step.work is not None:
+            entries = state.step.work.entries
+            self.lines = tuple(Line(i, e, plan.tool(e.tool) or UNDECLARED, plan) for i, e in enumerate(entries))
+        self.needed = tuple(line for line in self.lines if line.needed)
+        self.by_tool: dict[str, tuple[Line, ...]] = {}
+        for line in self.lines:
+            if not is_pattern(line.entry.tool):
+                self.by_tool[line.entry.tool] = (*self.by_tool.get(line.entry.tool, ()), line)
+        self.patterns = tuple(line for line in self.lines if is_pattern(line.entry.tool))
+        self.then = self.plain_next()
+        self.quick: dict[str, Line] = {}
+        if self.then is not None and plan.quick and not plan.row_is_slow(self):
+            self.quick = {n: lines[0] for n, lines in self.by_tool.items() if len(lines) == 1 and plan.line_is_quick(lines[0])}
+
+    def plain_next(self) -> Edge | None:
+        """The edge of `completed`, where there is just one and nothing guards it."""
+        branches = self.state.edges.get("completed", ())
+        return branches[0] if len(branches) == 1 and branches[0].guard is None else None
+
+    def match(self, tool: str) -> tuple[Line, ...]:
+        """The entries that speak of `tool`, in listed order."""
+        exact = self.by_tool.get(tool, ())
+        if not self.patterns:
+            return exact
+        loose = tuple(p for p in self.patterns if best_match(tool, (p.entry.tool,)))
+        return tuple(sorted((*exact, *loose), key=lambda line: line.index)) if loose else exact
+
+
+class Rows(dict[str, Row]):
+    """State name -> its row, made on first use."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def __missing__(self, name: str) -> Row:
+        row = self[name] = Row(self.plan.definition.states[name], self.plan)
+        return row
+
+
+class Plan:
+    """A machine's definition, indexed for the gate."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        definition: Definition = machine.definition
+        self.definition = definition
+        self.keeper = Keeper(definition.facts, definition.history)
+        self.aliases = {t.alias: name for name, t in definition.tools.items() if t.alias}
+        self.limit = definition.max_iterations
+        self.quick = self.plain_termination(definition)
+        self.called: dict[str, list[ToolCalled]] = {}
+        for branch in definition.termination:
+            for leaf in leaves(branch.condition):
+                if isinstance(leaf, ToolCalled):
+                    self.called.setdefault(leaf.tool, []).append(leaf)
+        self.anywhere = {(e.event, e.target): e for e in definition.anywhere if e.source == ANYWHERE}
+        self.rows = Rows(self)
+        self.admitting: dict[str, frozenset[str]] | None = None
+        self.found: dict[str, Tool | None] = {}
+
+    def plain_termination(self, definition: Definition) -> bool:
+        """Only turns can end a run of this playbook, so a call in the middle of one need not look."""
+        plain = all(isinstance(branch.condition, MaxIterations) for branch in definition.termination)
+        for branch in definition.termination:
+            if isinstance(branch.condition, MaxIterations):
+                self.limit = min(self.limit, branch.condition.limit)
+        return plain
+
+    def tool(self, name: str) -> Tool | None:
+        """What is declared of a tool, remembered for the names of the playbook."""
+        if name not in self.found:
+            if len(self.found) > 10_000:  # a model may invent names without end
+                self.found.clear()
+            self.found[name] = self.definition.tool(name)
+        return self.found[name]
+
+    def effect(self, name: str) -> Effect:
+        """The declared effect; a tool nobody declared writes."""
+        tool = self.tool(name)
+        return tool.effect if tool else Effect.WRITE
+
+    def row_is_slow(self, row: Row) -> bool:
+        """Some register, limit or timer of the step needs the general path."""
+        step = row.step
+        if step is None or step.work is None or not row.needed:
+            return True
+        return bool(
+            step.max_calls is not None
+            or step.min_calls
+            or step.validation
+            or step.timeout is not None
+            or step.retry is not None
+            or step.work.listed
+        )
+
+    def line_is_quick(self, line: Line) -> bool:
+        """A call of this entry needs nothing but counting."""
+        tool = line.tool
+        return (
+            line.needed
+            and line.approval is None
+            and not line.where
+            and line.expect is None
+            and tool.parameters is None
+            and tool.result is None
+            and line.entry.tool not in self.called
+            and (self.definition.tools == {} or self.tool(line.entry.tool) is not None)
+        )
+
+    def is_optional(self, tool: str) -> bool:
+        """Top-level `optional_tools` name it."""
+        return best_match(tool, self.definition.optional_tools) is not None
+
+    def is_extra(self, tool: str) -> bool:
+        """`allow_extra_tools` lets it through: no step names it, and it is not irreversible (S34)."""
+        if not self.definition.extra_tools or self.effect(tool) is Effect.IRREVERSIBLE:
+            return False
+        return best_match(tool, self.definition.named_tools) is None
+
+    def knows(self, tool: str) -> bool:
+        """Some step, `tools` entry or extra rule speaks of the tool (S14.2)."""
+        named = best_match(tool, self.definition.named_tools) is not None
+        return named or tool in CONTROL or self.tool(tool) is not None or self.is_optional(tool) or self.is_extra(tool)
+
+
+_PLANS = "_guideway_plan"
+
+
+def plan_of(machine: Machine) -> Plan:
+    """The plan of a machine, made once."""
+    found: Plan | None = machine.__dict__.get(_PLANS)
+    if found is None:
+        found = machine.__dict__[_PLANS] = Plan(machine)
+    return found
+
+
+def tools_of(lines: Iterable[Line]) -> list[str]:
+    """Names of the tools, each once, in order."""
+    return list(dict.fromkeys(line.entry.tool for line in lines))
+
+
+Inputs = Mapping[str, Any]

@@ -1,0 +1,87 @@
+"""Opening a turn (S12), and telling a repeated proposal from a second one (S52)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from guideway.statemachine.errors import HostError
+
+from .calls import ToolCall, Usage
+from .ending import publish
+from .facts import copy
+from .quick import same_call
+from .run import Bound, Run, Turn
+from .turns import advance_turn, decide_wave
+from .verdicts import Allow, Verdict
+
+
+def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | None) -> list[Verdict]:
+    """Decide the calls of one reply, in model order, wave by wave as far as that goes without running one."""
+    tokens = usage.tokens if usage is not None else 0
+    bound = bind_all(run, calls)
+    run.last = {}
+    run.tokens += tokens
+    if run.outcome is None:
+        turn = run.turn = Turn(run.iterations + 1, text, ((run.cursor.step, run.cursor.visit),))
+        turn.calls = bound
+        run.record("turn", turn.number, text, tokens)
+    decide_wave(run, bound)
+    advance_turn(run)
+    publish(run)
+    run.verdicts = []
+    return [call.answer for call in bound]
+
+
+def bind_all(run: Run, calls: Sequence[ToolCall]) -> list[Bound]:
+    """
+    Take the calls over: playbook names, ids, copied arguments; what is wrong with one is kept for its decision.
+
+    Raises:
+        HostError: something proposed is no `ToolCall`.
+    """
+    for call in calls:
+        if not isinstance(call, ToolCall):
+            raise HostError(f"propose takes ToolCall objects, not {call!r}")
+    taken: set[str] = set()
+    return [take_over(run, call, taken) for call in calls]
+
+
+def take_over(run: Run, call: ToolCall, taken: set[str]) -> Bound:
+    """One call, bound to nothing yet."""
+    run.numbered += not call.call_id
+    call_id = call.call_id or f"call-{run.numbered}"
+    bound = Bound(call_id, run.plan.aliases.get(call.name, call.name), {})
+    if call_id in run.settled or call_id in run.outstanding or call_id in taken:
+        bound.fault = ("id_reused", call_id)
+    taken.add(call_id)
+    try:
+        bound.args = copy(dict(call.args))
+    except (TypeError, ValueError) as error:
+        bound.fault = bound.fault or ("bad_args", str(error) or "they are no JSON object")
+    return bound
+
+
+def repeated(run: Run, calls: Sequence[ToolCall]) -> list[Verdict]:
+    """
+    The same calls again, while their turn is open, have the same answers.
+
+    Raises:
+        HostError: they are other calls.
+    """
+    if run.quick is not None and len(calls) == 1 and same_call(run, calls[0]):
+        return [Allow(calls[0].call_id, calls[0].name, run.cursor.step)]
+    turn = run.turn
+    if turn is not None and calls and len(calls) == len(turn.calls):
+        pairs = list(zip(calls, turn.calls, strict=True))
+        if all(call.call_id and same(call, bound) for call, bound in pairs):
+            return [bound.answer for bound in turn.calls]
+    open_ids = [b.call_id for b in turn.calls if b.open] if turn else [run.quick[0]] if run.quick else []
+    raise HostError(f"a turn is open: observe {', '.join(open_ids) or 'its calls'} before proposing again")
+
+
+def same(call: ToolCall, bound: Bound) -> bool:
+    """Same id, same tool, same arguments."""
+    try:
+        return (call.call_id, call.name, copy(dict(call.args))) == (bound.call_id, bound.tool, bound.args)
+    except (TypeError, ValueError):
+        return False

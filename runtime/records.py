@@ -1,0 +1,100 @@
+"""
+The record of a run, in order.
+
+In memory a record is a bare tuple, because appending one is part of every gated call.  It becomes JSON, and a link of
+a hash chain, when it leaves the process (S57): each line holds the SHA-256 of the line before it, so that a line
+changed, dropped or moved is seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from guideway.statemachine.canonical import canonical
+from guideway.statemachine.errors import JournalError
+
+Record = tuple[Any, ...]
+
+GENESIS = "0" * 64
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "started": ("playbook", "digest", "run", "inputs"),
+    "turn": ("number", "text", "tokens"),
+    "decided": ("call_id", "tool", "args", "verdict", "step", "state", "code", "detail"),
+    "arrived": ("call_id", "outcome"),
+    "settled": ("call_id", "tool", "outcome", "detail", "counts", "step"),
+    "moved": ("source", "event", "target", "step", "why"),
+    "asked": ("approval_id", "of", "step", "tool", "args", "ask", "approvers"),
+    "answered": ("approval_id", "decision", "by", "note", "step"),
+    "due": ("timer", "step"),
+    "claimed": ("confidence",),
+    "host": ("verb", "step", "note"),
+    "turn_ended": ("number", "effect"),
+    "ending": ("state", "outcome"),
+    "ended": ("state", "outcome"),
+}
+"""Kind of record -> names of its values, after `kind` and `at`."""
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """
+    Name the values of a record.
+
+    >>> to_json(("moved", None, "a", "completed", "b", "a", ""))["target"]
+    'b'
+    """
+    kind, at, *values = record
+    named = {"kind": kind, "at": stamp(at)} | dict(zip(FIELDS[kind], values, strict=True))
+    return {key: value for key, value in named.items() if value is not None}
+
+
+def stamp(at: datetime | None) -> str | None:
+    """RFC 3339 in UTC, or none."""
+    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def chain(records: Iterable[Record], previous: str = GENESIS) -> Iterator[dict[str, Any]]:
+    """Number the records and link each to the one before it by SHA-256 over its canonical JSON."""
+    for number, record in enumerate(records):
+        line = {"seq": number, "previous": previous, **to_json(record)}
+        previous = hashlib.sha256(canonical(line)).hexdigest()
+        yield {**line, "hash": previous}
+
+
+def lines(records: Iterable[Record]) -> Iterator[str]:
+    """Write the chain as JSON lines."""
+    for line in chain(records):
+        yield json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def verify(text: str) -> list[dict[str, Any]]:
+    """
+    Read a trace back, link by link.
+
+    Raises:
+        JournalError: a line was changed, dropped or moved, naming it.
+    """
+    previous, found = GENESIS, []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = read_line(raw, number)
+        claimed = line.pop("hash", None)
+        if line.get("previous") != previous or hashlib.sha256(canonical(line)).hexdigest() != claimed:
+            raise JournalError(f"line {number} of the trace is not the one that was written there")
+        previous = claimed
+        found.append(line)
+    return found
+
+
+def read_line(raw: str, number: int) -> dict[str, Any]:
+    """One JSON line, or a `JournalError` that names it."""
+    try:
+        line = json.loads(raw)
+    except ValueError:
+        raise JournalError(f"line {number} of the trace is no JSON") from None
+    if not isinstance(line, dict):
+        raise JournalError(f"line {number} of the trace is no record")
+    return line

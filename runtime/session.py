@@ -1,0 +1,291 @@
+"""
+One run of a playbook, and the verbs that move it (S51, S52).
+
+Sans-I/O: the session runs no tool, reads no clock, asks nobody.  It answers, and lists what is to be done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from threading import RLock
+from typing import Any
+
+from guideway.statemachine.errors import HostError
+from guideway.statemachine.machine import Machine
+
+from . import quick, snapshot
+from .calls import Outcome, Succeeded, ToolCall, Usage
+from .host import complete, fail, skip
+from .moves import enter
+from .plan import plan_of
+from .proposals import open_turn, repeated
+from .run import Bound, Run, Status
+from .start import check_inputs, check_start
+from .teach import legal
+from .timers import let_pass, utc
+from .turns import drain, follow, react, settle
+from .verdicts import Command, LegalCall, Progress, Verdict
+
+
+class Session:
+    """
+    A machine and where one run of it stands.
+
+    >>> import guideway
+    >>> machine = guideway.load({"id": "t", "name": "T", "steps": [
+    ...     {"id": "look", "description": "Look it up", "expected_tools": ["query_siem"]}]})
+    >>> session = Session(machine)
+    >>> [verdict] = session.propose([ToolCall("query_siem", {"hours": 24}, call_id="c1")])
+    >>> verdict.allowed
+    True
+    >>> session.observe("c1", Succeeded({"hits": 3})).outcome
+    'success'
+
+    Raises:
+        HostError: inputs are missing or against their schema, the machine needs `now`, or skills are unresolved.
+    """
+
+    __slots__ = ("_lock", "_run", "machine")
+
+    def __init__(
+        self,
+        machine: Machine,
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+        run_id: str = "run",
+        started_by: str = "",
+    ) -> None:
+        plan = plan_of(machine)
+        self.machine = machine
+        self._lock = RLock()
+        check_start(plan.definition, now)
+        values = check_inputs(plan.definition, inputs or {})
+        run = self._run = Run(plan, values, run_id, started_by, utc(now))
+        run.record("started", plan.definition.id, plan.definition.digest, run_id, values)
+        enter(run, None)
+        react(run)
+        run.verdicts.clear()
+
+    @classmethod
+    def restore(cls, machine: Machine, saved: snapshot.Snapshot | Mapping[str, Any]) -> Session:
+        """
+        Go on from a snapshot, or from its JSON.
+
+        Raises:
+            HostError: the snapshot is of another playbook, or is no snapshot.
+        """
+        session = cls.__new__(cls)
+        session.machine = machine
+        session._lock = RLock()
+        session._run = snapshot.restore(plan_of(machine), saved)
+        return session
+
+    def propose(
+        self, calls: Sequence[ToolCall], *, text: str = "", usage: Usage | None = None, now: datetime | None = None
+    ) -> list[Verdict]:
+        """
+        Open a turn: the calls of one model reply, in order, with its text and what it cost.
+
+        Returns a verdict per call.  Run those that are allowed, and `observe` each.
+
+        Raises:
+            HostError: a turn is still open, or `now` has no time zone.  Nothing has changed then.
+        """
+        with self._lock:
+            run = self._run
+            if len(calls) == 1 and now is None and usage is None and not run.busy:
+                verdict = quick.propose(run, calls[0], text)
+                if verdict is not None:
+                    return [verdict]
+            return self._propose(calls, text, usage, now)
+
+    def _propose(self, calls: Sequence[ToolCall], text: str, usage: Usage | None, now: datetime | None) -> list[Verdict]:
+        run = self._run
+        if run.quick is not None or run.turn is not None:
+            return repeated(run, calls)
+        with self._verb(now):
+            return open_turn(run, calls, text, usage)
+
+    def observe(self, call_id: str, outcome: Outcome, now: datetime | None = None) -> Progress:
+        """
+        Report what came of an allowed call, or of a `RunCall` command.
+
+        Returns the state, the answers for deferred calls, and the outcome of the run once it has one.
+
+        Raises:
+            HostError: the id is of no admitted call, or was reported with another outcome.  Nothing has changed then.
+        """
+        with self._lock:
+            run = self._run
+            if run.quick is not None and run.quick[0] == call_id and now is None and not run.busy:
+                progress = quick.observe(run, outcome)
+                if progress is not None:
+                    return progress
+            return self._observe(call_id, outcome, now)
+
+    def _observe(self, call_id: str, outcome: Outcome, now: datetime | None) -> Progress:
+        run = self._run
+        if not isinstance(outcome, Outcome):
+            raise HostError(f"the outcome of a call is Succeeded, Failed, Cancelled or Unknown, not {outcome!r}")
+        quick.thaw(run)
+        bound = run.outstanding.get(call_id)
+        if bound is None or bound.status is not Status.RUNNING:
+            return self._observed_before(call_id, outcome)
+        with self._verb(now):
+            if bound.call_id not in run.outstanding or bound.status is not Status.RUNNING:
+                return self._progress()  # a deadline came first
+            bound.outcome = outcome
+            bound.status = Status.ARRIVED
+            self._apply(bound)
+            return self._progress()
+
+    def _apply(self, bound: Bound) -> None:
+        run = self._run
+        if bound.automatic or bound.orphan or run.turn is None or bound not in run.turn.calls:
+            settle(run, bound)
+        else:
+            if next(call for call in run.turn.calls if call.holds) is not bound:
+                run.record("arrived", bound.call_id, type(bound.outcome).__name__.lower())
+            drain(run)
+        follow(run)
+
+    def _observed_before(self, call_id: str, outcome: Outcome) -> Progress:
+        """A repeated report of the same outcome changes nothing; another one is the host's mistake."""
+        run = self._run
+        bound = run.outstanding.get(call_id)
+        known = bound.outcome if bound is not None else run.last.get(call_id)
+        if known is not None and known == outcome:
+            return self._progress()
+        if run.settled.get(call_id) == "ok" and known is None and isinstance(outcome, Succeeded):
+            return self._progress()  # a control tool, or a call of an earlier turn
+        if bound is not None and bound.status is Status.PENDING:
+            raise HostError(f"call {call_id!r} waits for a person; it must not have run")
+        if call_id in run.settled or bound is not None:
+            raise HostError(f"call {call_id!r} is settled already, with another outcome")
+        raise HostError(f"no call {call_id!r} was admitted; report only calls whose verdict is allowed")
+
+    def tick(self, now: datetime) -> Progress:
+        """Let time pass: fire what is due by `now`."""
+        with self._lock, self._verb(now):
+            return self._progress()
+
+    def claim(self, *, confidence: float, now: datetime | None = None) -> Progress:
+        """Note the confidence (0 to 1) that the agent, or a check of the host's, gives."""
+        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+            raise HostError(f"a confidence lies between 0 and 1, and is not {confidence!r}")
+        with self._lock, self._verb(now):
+            self._run.confidence = confidence
+            self._run.record("claimed", confidence)
+            follow(self._run)
+            return self._progress()
+
+    def complete(self, note: str = "", now: datetime | None = None) -> Progress:
+        """Declare the current step complete, by the host's own authority (recorded as such; no proof covers it)."""
+        with self._lock, self._verb(now):
+            complete(self._run, note)
+            return self._progress()
+
+    def skip(self, note: str = "", now: datetime | None = None) -> Progress:
+        """
+        Skip the current step.
+
+        Raises:
+            HostError: the step is required.
+        """
+        with self._lock, self._verb(now):
+            skip(self._run, note)
+            return self._progress()
+
+    def fail(self, note: str = "", now: datetime | None = None) -> Progress:
+        """Declare the current step failed: its `on_failure`, else the end of the run."""
+        with self._lock, self._verb(now):
+            fail(self._run, note)
+            return self._progress()
+
+    def decide(self, call: ToolCall) -> Verdict:
+        """Say what `propose([call])` would answer, and change nothing."""
+        with self._lock:
+            ghost = Session.restore(self.machine, self.snapshot)
+            [verdict] = ghost._propose([call], "", None, None) if ghost._run.turn is None else repeated(ghost._run, [call])
+            return verdict
+
+    @contextmanager
+    def _verb(self, now: datetime | None) -> Iterator[None]:
+        """Everything a verb does lies between: thaw, time, fresh answers; and no verb inside another."""
+        run = self._run
+        if run.busy:
+            raise HostError("a callback of the machine may look at its session, but not move it")
+        utc(now)
+        quick.thaw(run)
+        run.busy = True
+        run.verdicts = []
+        try:
+            let_pass(run, now)
+            run.moves = 0
+            yield
+        finally:
+            run.busy = False
+
+    def _progress(self) -> Progress:
+        run = self._run
+        return Progress(run.cursor.state, tuple(run.verdicts), run.outcome)
+
+    def legal(self) -> tuple[LegalCall, ...]:
+        """Calls that are legal now, each with its constraints."""
+        with self._lock:
+            return tuple(legal(self._run))
+
+    @property
+    def commands(self) -> list[Command]:
+        """What is to be done and has not been reported: calls to run, times to wait for, questions to ask."""
+        return list(self._run.commands.values())
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """For whom or what the run waits, a line each."""
+        run = self._run
+        questions = [f"{p.approval_id}: {p.ask or p.of} ({', '.join(p.approvers) or 'anybody'})" for p in run.pending.values()]
+        calls = [f"call {b.call_id}: {b.tool}" for b in run.outstanding.values() if b.status is Status.RUNNING]
+        timers = [f"{t.kind} of {t.step}: {t.due.isoformat()}" for t in run.timers]
+        return (*questions, *calls, *timers)
+
+    @property
+    def outcome(self) -> str | None:
+        """None while the run goes on, then how it ended: `success`, `stopped:max_iterations`, the author's word …"""
+        return self._run.outcome
+
+    @property
+    def outcome_class(self) -> str | None:
+        """`success`, `stopped`, `failed`, `escalated` or `incomplete`, once the run has ended."""
+        return snapshot.outcome_class(self._run)
+
+    @property
+    def state(self) -> str:
+        """The state the cursor is in."""
+        return self._run.cursor.state
+
+    @property
+    def now(self) -> datetime | None:
+        """The latest time the session was told."""
+        return self._run.now
+
+    @property
+    def snapshot(self) -> snapshot.Snapshot:
+        """All there is to save."""
+        with self._lock:
+            quick.thaw(self._run)
+            return snapshot.take(self._run)
+
+    @property
+    def records(self) -> tuple[tuple[Any, ...], ...]:
+        """What happened, in order; `guideway.runtime.records` gives them names, JSON and a hash chain."""
+        return tuple(self._run.records)
+
+    def since(self, index: int) -> list[tuple[Any, ...]]:
+        """The records from number `index` on, for a live view."""
+        return self._run.records[index:]
+
+

@@ -1,0 +1,263 @@
+"""All there is to save of a run (S1), as plain JSON both ways."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from guideway.statemachine.definition import OutcomeClass
+from guideway.statemachine.errors import HostError
+
+from .calls import WORDS, Cancelled, Failed, Outcome, Succeeded, Unknown
+from .facts import copy
+from .plan import Plan
+from .records import stamp
+from .run import Bound, Cursor, Pending, Run, Status, Timer, Turn
+from .verdicts import WORDS as ANSWERS
+from .verdicts import Allow, Ask, Cancel, Defer, Deny, NeedsApproval, RunCall, Wait
+
+VERSION = 1
+
+PLAIN = (
+    "run_id", "started_by", "iterations", "calls", "tokens", "nudges", "refusals", "numbered", "confidence", "text",
+    "text_only", "fresh", "ending", "ended_at", "outcome",
+)  # fmt: skip
+COPIED = ("inputs", "facts", "history", "visits", "settled", "retired", "incomplete", "unknown")
+COUNTERS = ("step", "visit", "spent", "successes", "failures", "rounds", "issued", "again", "collected", "rejected")
+PARTS = ("call_id", "tool", "args", "automatic", "step", "visit", "orphan", "approved", "fault")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A run at rest.  `data` is JSON; it names the digest of its playbook, and fits no other."""
+
+    data: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """A copy that may be written anywhere."""
+        copied: dict[str, Any] = json.loads(json.dumps(self.data))
+        return copied
+
+
+def outcome_class(run: Run) -> str | None:
+    """The class of the outcome, once there is one."""
+    if run.outcome is None:
+        return None
+    head = run.outcome.partition(":")[0]
+    if head in OutcomeClass.__members__.values():
+        return head
+    end = run.row.state.end
+    return end.outcome_class.value if end else None
+
+
+def take(run: Run) -> Snapshot:
+    """Write the run down."""
+    leaves = [leaf for found in run.plan.called.values() for leaf in found]
+    calls = [*run.outstanding.values(), *(run.turn.calls if run.turn else ()), *run.waiting]
+    unique = list({id(bound): bound for bound in calls}.values())
+    index = {id(bound): i for i, bound in enumerate(unique)}
+    data: dict[str, Any] = {
+        "version": VERSION,
+        "digest": run.plan.definition.digest,
+        **{name: getattr(run, name) for name in PLAIN},
+        **{name: copy(getattr(run, name)) for name in COPIED},
+        "started": stamp(run.started),
+        "now": stamp(run.now),
+        "cursor": cursor_json(run.cursor),
+        "bound": [bound_json(bound) for bound in unique],
+        "outstanding": [index[id(b)] for b in run.outstanding.values()],
+        "waiting": [index[id(b)] for b in run.waiting],
+        "turn": turn_json(run.turn, index),
+        "last": {call_id: outcome_json(outcome) for call_id, outcome in run.last.items()},
+        "pending": [pending_json(p, index) for p in run.pending.values()],
+        "timers": [[stamp(t.due), t.kind, t.step, t.visit] for t in run.timers],
+        "called": [i for i, leaf in enumerate(leaves) if leaf in run.called],
+        "commands": [command_json(c) for c in run.commands.values()],
+    }
+    return Snapshot(data)
+
+
+def cursor_json(cursor: Cursor) -> dict[str, Any]:
+    """Place and registers."""
+    return {
+        "state": cursor.state,
+        **{name: copy(getattr(cursor, name)) for name in COUNTERS},
+        "counts": {str(index): count for index, count in cursor.counts.items()},
+        "barred": {tool: stamp(until) for tool, until in (cursor.barred or {}).items()},
+    }
+
+
+def bound_json(bound: Bound) -> dict[str, Any]:
+    """A call that is not settled."""
+    return {
+        **{name: copy(getattr(bound, name)) for name in PARTS},
+        "status": bound.status.value,
+        "line": bound.line.index if bound.line else None,
+        "outcome": outcome_json(bound.outcome) if bound.outcome else None,
+        "answer": answer_json(bound.answer),
+    }
+
+
+def answer_json(answer: Any) -> list[Any] | None:
+    """The verdict a repeated proposal gets; a denial keeps its words, not its offers."""
+    if answer is None:
+        return None
+    if isinstance(answer, Deny):
+        return ["deny", answer.call_id, answer.tool, answer.code, answer.message, answer.step]
+    return [ANSWERS[type(answer)], *(list(v) if isinstance(v, tuple) else v for v in answer)]
+
+
+def outcome_json(outcome: Outcome) -> list[Any]:
+    """The word and its value."""
+    value = outcome.result if isinstance(outcome, Succeeded) else outcome.error if isinstance(outcome, Failed) else None
+    try:
+        return [WORDS[type(outcome)], copy(value)]
+    except ValueError:
+        return [WORDS[type(outcome)], repr(value)]
+
+
+def turn_json(turn: Turn | None, index: Mapping[int, int]) -> dict[str, Any] | None:
+    """The open turn."""
+    if turn is None:
+        return None
+    return {
+        "number": turn.number, "text": turn.text, "began": [list(b) for b in turn.began], "denied": turn.denied,
+        "failed": turn.failed, "succeeded": turn.succeeded, "calls": [index[id(b)] for b in turn.calls],
+    }  # fmt: skip
+
+
+def pending_json(pending: Pending, index: Mapping[int, int]) -> list[Any]:
+    """A question to a person."""
+    return [
+        pending.approval_id, pending.of, pending.step, pending.visit, pending.ask, list(pending.approvers),
+        index[id(pending.call)] if pending.call else None,
+    ]  # fmt: skip
+
+
+def command_json(command: Any) -> list[Any]:
+    """A command, its kind first."""
+    values = [stamp(v) if isinstance(v, datetime) else list(v) if isinstance(v, tuple) else v for v in command]
+    return [type(command).__name__, *values]
+
+
+def restore(plan: Plan, saved: Snapshot | Mapping[str, Any]) -> Run:
+    """
+    Make the run again.
+
+    Raises:
+        HostError: another playbook's snapshot, another version's, or none at all.
+    """
+    data = saved.data if isinstance(saved, Snapshot) else saved
+    if not isinstance(data, Mapping) or data.get("version") != VERSION:
+        raise HostError("this is no snapshot that this version of guideway can read")
+    if data.get("digest") != plan.definition.digest:
+        raise HostError(f"the snapshot is of another playbook or version than `{plan.definition.id}`")
+    try:
+        return rebuild(plan, data)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise HostError(f"the snapshot is damaged: {type(error).__name__} {error}") from None
+
+
+def rebuild(plan: Plan, data: Mapping[str, Any]) -> Run:
+    """The inverse of `take`."""
+    run = Run(plan, copy(data["inputs"]), data["run_id"], data["started_by"], moment(data["started"]))
+    for name in PLAIN:
+        setattr(run, name, data[name])
+    for name in COPIED:
+        setattr(run, name, copy(data[name]))
+    run.now = moment(data["now"])
+    run.cursor = cursor_of(data["cursor"])
+    run.row = plan.rows[run.cursor.state]
+    bounds = [bound_of(plan, part) for part in data["bound"]]
+    run.outstanding = {bounds[i].call_id: bounds[i] for i in data["outstanding"]}
+    run.waiting = [bounds[i] for i in data["waiting"]]
+    run.turn = turn_of(data["turn"], bounds)
+    run.last = {call_id: outcome_of(value) for call_id, value in data["last"].items()}
+    run.pending = {p[0]: pending_of(p, bounds) for p in data["pending"]}
+    run.timers = [Timer(due, *rest) for due, *rest in ((moment(t[0]), *t[1:]) for t in data["timers"]) if due]
+    leaves = [leaf for found in plan.called.values() for leaf in found]
+    run.called = {leaves[i] for i in data["called"]}
+    run.commands = {c[1]: command_of(c) for c in data["commands"]}
+    return run
+
+
+def moment(text: str | None) -> datetime | None:
+    """The inverse of `stamp`."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def cursor_of(data: Mapping[str, Any]) -> Cursor:
+    """Place and registers."""
+    cursor = Cursor(data["state"])
+    for name in COUNTERS:
+        setattr(cursor, name, copy(data[name]))
+    cursor.counts = {int(index): count for index, count in data["counts"].items()}
+    barred = {tool: until for tool, text in data["barred"].items() if (until := moment(text))}
+    cursor.barred = barred or None
+    return cursor
+
+
+def bound_of(plan: Plan, data: Mapping[str, Any]) -> Bound:
+    """A call that is not settled."""
+    bound = Bound(data["call_id"], data["tool"], copy(data["args"]), data["automatic"])
+    for name in PARTS[4:-1]:
+        setattr(bound, name, data[name])
+    bound.fault = tuple(data["fault"]) if data["fault"] else None
+    bound.status = Status(data["status"])
+    if data["line"] is not None:
+        bound.line = plan.rows[bound.step].lines[data["line"]]
+    bound.outcome = outcome_of(data["outcome"]) if data["outcome"] else None
+    bound.answer = answer_of(data["answer"])
+    return bound
+
+
+def answer_of(data: list[Any] | None) -> Any:
+    """The inverse of `answer_json`."""
+    if data is None:
+        return None
+    kind, *values = data
+    if kind == "deny":
+        return Deny(*values)
+    classes: dict[str, Any] = {"allow": Allow, "defer": Defer, "needs_approval": NeedsApproval}
+    return classes[kind](*(tuple(v) if isinstance(v, list) else v for v in values))
+
+
+def outcome_of(data: list[Any]) -> Outcome:
+    """The inverse of `outcome_json`."""
+    word, value = data
+    if word == "ok":
+        return Succeeded(copy(value))
+    if word == "error":
+        return Failed(copy(value))
+    return Cancelled() if word == "cancelled" else Unknown()
+
+
+def turn_of(data: Mapping[str, Any] | None, bounds: list[Bound]) -> Turn | None:
+    """The open turn."""
+    if data is None:
+        return None
+    turn = Turn(data["number"], data["text"], tuple((step, visit) for step, visit in data["began"]))
+    turn.calls = [bounds[i] for i in data["calls"]]
+    turn.denied, turn.failed, turn.succeeded = data["denied"], data["failed"], data["succeeded"]
+    return turn
+
+
+def pending_of(data: list[Any], bounds: list[Bound]) -> Pending:
+    """A question to a person."""
+    approval_id, of, step, visit, ask, approvers, call = data
+    pending = Pending(approval_id, of, step, visit, ask, tuple(approvers))
+    pending.call = None if call is None else bounds[call]
+    return pending
+
+
+def command_of(data: list[Any]) -> Any:
+    """A command, by its kind."""
+    kind, *values = data
+    if kind == "Wait":
+        return Wait(values[0], moment(values[1]), values[2])
+    if kind == "Ask":
+        return Ask(values[0], values[1], tuple(values[2]), values[3])
+    return {"RunCall": RunCall, "Cancel": Cancel}[kind](*values)

@@ -1,0 +1,203 @@
+"""
+What a playbook says, as an explicit machine.
+
+A `Definition` never moves: a cursor does, from state to state, along its edges.  The gate, the checker, the pictures
+and the artifact all read these same tables.
+
+Events of an edge: `completed`, `skipped`, `advanced` (incomplete, S22), `failed`, `exhausted`, `timeout`, `unknown`
+(or `unknown TOOL`), `approved`, `rejected`, and, out of the router in front of a step, `entered`, `passed`, `max_visits`.
+The edges of one state and event are a branch list: first true guard wins (S10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from .conditions import Condition, TimeLimit, leaves
+from .expressions import Expression
+from .span import Span
+from .steps import Step
+from .tools import Tool, best_match
+
+FORMAT_VERSION = 1
+ANYWHERE = "*"
+
+
+class StateKind(StrEnum):
+    """What a cursor in the state waits for."""
+
+    STEP = "step"
+    """an agent's calls"""
+    CALL = "call"
+    """a call of the runtime's own"""
+    APPROVAL = "approval"
+    """a person's decision"""
+    ROUTER = "router"
+    """nothing: the state is left at once, along the first true branch"""
+    END = "end"
+    """nothing: accepting"""
+
+
+class EndKind(StrEnum):
+    """Why a run may end in the state (S37)."""
+
+    GOAL = "goal"
+    STOP = "stop"
+    FAULT = "fault"
+
+
+class OutcomeClass(StrEnum):
+    """How an end is to be read.  `incomplete` is given by the engine only."""
+
+    SUCCESS = "success"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    ESCALATED = "escalated"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An accepting state's own part: the outcome a run publishes there, and its class."""
+
+    kind: EndKind
+    outcome: str
+    outcome_class: OutcomeClass
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`state × event × guard → state`.  A source of `*` stands for every state."""
+
+    source: str
+    event: str
+    target: str
+    guard: Expression | None = None
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state.  `edges` maps an event to its branches, in the order of the page."""
+
+    name: str
+    kind: StateKind
+    edges: Mapping[str, tuple[Edge, ...]] = field(default_factory=dict)
+    step: Step | None = None
+    end: End | None = None
+
+    @property
+    def opens(self) -> bool:
+        """Entering the state from elsewhere begins a visit of its step."""
+        return self.step is not None and self.kind is not StateKind.ROUTER
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A value the operator gives.  `schema` is a JSON Schema."""
+
+    name: str
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    required: bool = True
+    default: Any = None
+    sensitive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Termination:
+    """One branch of `termination`: when its condition holds, the run goes to the accepting state `target`."""
+
+    condition: Condition
+    target: str
+    reason: str
+    outcome: str | None = None
+    """The author's word, where one was given: the run ends with it whatever is still open."""
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """
+    The whole machine.
+
+    `facts` and `history` say which paths of which results any expression or template reads (S5); an empty path reads all.
+    `anywhere` are edges every state has: termination, limits, faults of the engine.
+    """
+
+    id: str
+    name: str
+    initial: str
+    states: Mapping[str, State]
+    steps: Mapping[str, Step]
+    description: str = ""
+    version: str = ""
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    outcomes: Mapping[str, OutcomeClass] = field(default_factory=dict)
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    closed_alphabet: bool = False
+    """`tools` was written: a name it does not list is unknown."""
+    optional_tools: tuple[str, ...] = ()
+    extra_tools: bool = False
+    terms: Mapping[str, Expression] = field(default_factory=dict)
+    termination: tuple[Termination, ...] = ()
+    anywhere: tuple[Edge, ...] = ()
+    max_iterations: int = 1000
+    max_refusals: int = 5
+    max_nudges: int = 3
+    facts: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    history: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    reads_now: bool = False
+    """Some expression reads the clock: a session must be given `now`."""
+    unresolved_skills: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    format_version: int = FORMAT_VERSION
+    span: Span | None = field(default=None, compare=False)
+
+    @cached_property
+    def named_tools(self) -> frozenset[str]:
+        """Every tool (or pattern) that some step names."""
+        named = {entry.tool for step in self.steps.values() if step.work for entry in step.work.entries}
+        return frozenset(named | {step.call.tool for step in self.steps.values() if step.call})
+
+    @property
+    def timed(self) -> bool:
+        """Some timer can run or the clock is read, so a session refuses to start without `now` (S7)."""
+        if any(isinstance(leaf, TimeLimit) for branch in self.termination for leaf in leaves(branch.condition)):
+            return True
+        return self.reads_now or any(
+            step.timeout is not None
+            or (step.retry is not None and step.retry.wait > 0)
+            or (step.call is not None and step.call.repeat is not None and step.call.repeat.wait > 0)
+            for step in self.steps.values()
+        )
+
+    def tool(self, name: str) -> Tool | None:
+        """Find what is declared of a tool: by its name, else by the most specific pattern."""
+        found = self.tools.get(name)
+        if found is None and self.tools and (pattern := best_match(name, self.tools)):
+            found = self.tools[pattern]
+        return found
+
+    def edges(self) -> Iterator[Edge]:
+        """Every edge, state by state, in order; those of `*` last."""
+        for state in self.states.values():
+            for branches in state.edges.values():
+                yield from branches
+        yield from self.anywhere
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the canonical JSON of the definition without its places (S50), as hex."""
+        from .artifact import definition_digest
+
+        return definition_digest(self)
+
+    def graph(self) -> Any:
+        """The machine as a `networkx.MultiDiGraph`: states are nodes, edges carry event and guard."""
+        from .graph import graph
+
+        return graph(self)

@@ -1,0 +1,33 @@
+"""Where a word of a playbook stands."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """
+    One place in one source.
+
+    Lines and columns count from 1, columns in code points.
+    A playbook that was given as a dict has the file `<dict>`, one given as text `<text>`.
+
+    >>> str(Span("triage.yaml", 3, 5))
+    'triage.yaml:3:5'
+    """
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def right(self, columns: int) -> Span:
+        """
+        Move along the line: the place of the character `columns` further on.
+
+        >>> str(Span("a.yaml", 1, 1).right(4))
+        'a.yaml:1:5'
+        """
+        return Span(self.file, self.line, self.column + columns)

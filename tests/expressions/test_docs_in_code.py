@@ -1,0 +1,20 @@
+"""The examples in the docstrings run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import guideway.statemachine.expressions as package
+
+NAMES = ["guideway.statemachine.patterns", *(f"{package.__name__}.{m.name}" for m in pkgutil.iter_modules(package.__path__))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_docstring_example_gives_what_it_says(name: str) -> None:
+    """Each module's doctests pass."""
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.failed == 0
