@@ -13,6 +13,11 @@ TARGETS = ("on_failure", "on_reject", "on_timeout", "on_exhausted", "on_unknown"
 
 Target = str | list[Branch]
 
+_PLAIN = frozenset({
+    "id", "description", "expected_tools", "optional_tools", "order", "hints", "required", "validation", "when", "next",
+    "uses", "min_tool_calls", "max_tool_calls", "metadata",
+})  # fmt: skip
+
 
 class Keys:
     """The keys of one step with the defaults behind them."""
@@ -26,6 +31,11 @@ class Keys:
     def own(self, key: str) -> bool:
         """Tell whether the step itself holds the key."""
         return key in self.step.model_fields_set
+
+    @property
+    def plain(self) -> bool:
+        """The step is the agent's and says nothing of exceptions, nor do the defaults: most steps of a large page."""
+        return self._defaults is None and self.step.model_fields_set <= _PLAIN
 
     def target(self, key: str) -> tuple[Target, Path] | None:
         """Give the target of `on_…`, and where it is written."""

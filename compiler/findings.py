@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 
 from guideway.playbooks.models import Playbook
+from guideway.playbooks.nodes import path_text
 from guideway.statemachine.diagnostic import Diagnostic, Level
 from guideway.statemachine.span import Span
 
@@ -12,20 +13,23 @@ Path = tuple[str | int, ...]
 """Keys and indexes from the top of the playbook to a value."""
 
 
+WITHOUT_PLACES = "<dict>"
+"""The file of a playbook that was given as a dict or built in Python."""
+
+
 class Findings:
     """The findings about one playbook, and the way from a path to a place."""
 
     def __init__(self, playbook: Playbook) -> None:
         self._playbook = playbook
+        self._has_places = playbook.file != WITHOUT_PLACES
         self.found: list[Diagnostic] = []
 
-    def add(self, finding: Diagnostic) -> None:
-        """Keep a finding."""
+    def add(self, path: Path, finding: Diagnostic) -> None:
+        """Keep a finding about a value.  A dict has no places, so there the message names the path."""
+        if not self._has_places:
+            finding = replace(finding, message=f"{path_text(path)}: {finding.message}")
         self.found.append(finding)
-
-    def extend(self, findings: Iterable[Diagnostic]) -> None:
-        """Keep several."""
-        self.found.extend(findings)
 
     @property
     def refused(self) -> bool:

@@ -8,7 +8,8 @@ no finding as long as something leads out of it.  Linear in the size of the mach
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
 
 from guideway.statemachine.conditions import AllOf, AnyOf, Condition, ToolCalled
 from guideway.statemachine.definition import Definition, Edge, EndKind, State, StateKind
@@ -28,10 +29,28 @@ def check_definition(definition: Definition) -> list[Diagnostic]:
     >>> check_definition(Definition("none", "None", "success", {"success": State("success", StateKind.END)}, {}))
     []
     """
-    return [*unreachable_step(definition), *dead_end(definition)]
+    flow = Flow(definition)
+    return [*unreachable_step(flow), *dead_end(flow)]
 
 
-def unreachable_step(definition: Definition) -> Iterator[Diagnostic]:
+class Flow:
+    """A definition with what every flow rule asks of it first."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+
+    @cached_property
+    def reachable(self) -> frozenset[str]:
+        """The states that a run may come to, whatever the guards say."""
+        return reachable(self.definition)
+
+    def steps_of(self, states: Iterable[str]) -> set[str]:
+        """The steps that the states belong to."""
+        named = (self.definition.states[name].step for name in states)
+        return {step.id for step in named if step is not None}
+
+
+def unreachable_step(flow: Flow) -> Iterator[Diagnostic]:
     """
     ## What it finds
     A step that no run can come to: nothing leads there from the first step.
@@ -50,8 +69,8 @@ def unreachable_step(definition: Definition) -> Iterator[Diagnostic]:
     ## Repair
     Lead to it with `next`, `goto` or an `on_…` key; or delete the step.
     """
-    found = reachable(definition)
-    lost = {name for name, step in definition.steps.items() if not _states_of(name, definition) & found}
+    definition = flow.definition
+    lost = definition.steps.keys() - flow.steps_of(flow.reachable)
     for name, followers in _roots(lost, definition):
         more = len(followers) - 1
         behind = f"`{followers[1]}`" if more == 1 else f"the {more}"
@@ -63,7 +82,7 @@ def unreachable_step(definition: Definition) -> Iterator[Diagnostic]:
         )  # fmt: skip
 
 
-def dead_end(definition: Definition) -> Iterator[Diagnostic]:
+def dead_end(flow: Flow) -> Iterator[Diagnostic]:
     """
     ## What it finds
     Steps that a run can come to and from which no declared end can be reached: every way leads back among them.
@@ -83,10 +102,10 @@ def dead_end(definition: Definition) -> Iterator[Diagnostic]:
     Give one of the steps a way out: a branch `{when: …, goto: success}`, an `on_exhausted` or an `on_failure`, or a
     termination branch `tool_called` for a tool that is legal there.
     """
+    definition = flow.definition
     exits = _exits(definition)
-    stuck = reachable(definition) - can_reach(definition, exits) if exits else reachable(definition)
-    steps = {state.step.id for state in _named(stuck, definition) if state.step is not None}
-    for name, region in _roots(steps, definition):
+    stuck = flow.reachable - (can_reach(definition, exits) if exits else frozenset())
+    for name, region in _roots(flow.steps_of(stuck), definition):
         others = [f"`{other}`" for other in region[1:4]]
         among = f": every way stays among it and {', '.join(others)}" if others else ": every way leads back to it"
         way = shortest_path(definition, definition.initial, _states_of(name, definition)) or ()
@@ -124,12 +143,14 @@ def _followers(step: str, definition: Definition) -> Iterator[str]:
                     yield target.step.id
 
 
-def _roots(members: set[str], definition: Definition) -> Iterator[tuple[str, list[str]]]:
+def _roots(members: Set[str], definition: Definition) -> Iterator[tuple[str, list[str]]]:
     """
     Divide steps into regions, one finding each: the step that leads, and all it leads to within `members`.
 
     Steps that no other member leads to come first, the rest in the order of the page, so a chain is one region.
     """
+    if not members:
+        return
     entered = {to for name in members for to in _followers(name, definition) if to in members and to != name}
     page = [name for name in definition.steps if name in members]
     seen: set[str] = set()
@@ -140,7 +161,7 @@ def _roots(members: set[str], definition: Definition) -> Iterator[tuple[str, lis
         yield region[0], region
 
 
-def _region(first: str, members: set[str], seen: set[str], definition: Definition) -> list[str]:
+def _region(first: str, members: Set[str], seen: set[str], definition: Definition) -> list[str]:
     region = [first]
     seen.add(first)
     waiting = deque(region)

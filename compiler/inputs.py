@@ -30,5 +30,5 @@ def _check_default(name: str, spec: InputSpec, reader: Reader) -> None:
 
     fault = value_fault(spec.default, spec.shape)
     if fault is not None:
-        span = reader.findings.at(("inputs", name, "default"))
-        reader.findings.add(contracts.default_against_schema(name, fault, span))
+        path = ("inputs", name, "default")
+        reader.findings.add(path, contracts.default_against_schema(name, fault, reader.findings.at(path)))

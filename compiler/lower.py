@@ -6,7 +6,7 @@ The page is read in any order: first what the names stand for, then every step, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from guideway.playbooks.models import Playbook, PlaybookStep
@@ -71,6 +71,7 @@ class _Lowering:
         self.reader = Reader(Scope(playbook, skills), self.findings)
         self.ends = Ends({word: OutcomeClass(of) for word, of in playbook.outcomes.items()})
         self.lowering = StepLowering(self.reader)
+        self._cut_off = any(spec.on_unknown is not None for spec in self.reader.scope.tools.values())
 
     def run(self) -> Compiled:
         playbook, reader = self.playbook, self.reader
@@ -135,9 +136,12 @@ class _Lowering:
 
     def _exits(self, keys: Keys, targets: Targets, falls: Way) -> Exits:
         written = keys.step
+        next_ = (falls,) if written.next is None else targets.ways(written.next, (*keys.path, "next"))
+        if keys.plain and not self._cut_off:
+            return Exits(next_)
         to = {key: self._handler(key, keys, targets) for key in _HANDLERS}
         return Exits(
-            next=(falls,) if written.next is None else targets.ways(written.next, (*keys.path, "next")),
+            next=next_,
             switch=() if written.switch is None else targets.ways(written.switch, (*keys.path, "switch")),
             unknown_of={} if keys.own("on_unknown") else dict(self._unknown_of(written, targets)),
             asks=self._asks(written),
@@ -150,7 +154,8 @@ class _Lowering:
 
     def _unknown_of(self, step: PlaybookStep, targets: Targets) -> Iterator[tuple[str, Ways]]:
         """What `tools` says of a cut-off call, for the tools of the step; the step's own word goes before it."""
-        called = [step.call.tool] if step.call else [e.tool for e in (*step.expected_entries, *step.optional_entries)]
+        written = (*step.expected_entries, *step.optional_entries)
+        called = [step.call.tool] if step.call else [entry.tool for entry in written]
         for tool in dict.fromkeys(called):
             for name, spec in self._specs(tool):
                 if spec.on_unknown is not None:
@@ -184,23 +189,28 @@ class _Lowering:
         scope = self.reader.scope
         for index, tool in enumerate(self.playbook.optional_tools):
             if not scope.knows_tool(tool):
-                span = self.findings.at(("optional_tools", index))
-                self.findings.add(names.unknown_tool(tool, span, scope.tools))
+                path: Path = ("optional_tools", index)
+                self.findings.add(path, names.unknown_tool(tool, self.findings.at(path), scope.tools))
 
     def _check_ids(self, steps: Sequence[Step], states: Sequence[State]) -> None:
         """No step may be called as an outcome, as an end, or as a state made for another step."""
         made = {s.name: s.step for s in states if s.step is not None and s.name != s.step.id}
         ends = {state.name for state in self.ends.states()}
         for index, step in enumerate(steps):
-            at = self.findings.at(("steps", index, "id"))
-            if step.id in ends or step.id == ANYWHERE:
-                what = "an end of the run" if step.id in ends else "what may happen in every state"
-                self.findings.add(names.clashing_id(step.id, at, what, None))
-            elif (other := made.get(step.id)) is not None:
-                self.findings.add(names.clashing_id(step.id, at, f"a state of the step `{other.id}`", other.span))
+            what, other = self._clash(step.id, ends, made)
+            if what:
+                path: Path = ("steps", index, "id")
+                self.findings.add(path, names.clashing_id(step.id, self.findings.at(path), what, other))
         for word in self.playbook.outcomes:
             if word in made:
-                self.findings.add(names.clashing_outcome(word, self.findings.key_at(("outcomes", word)), made[word].id))
+                path = ("outcomes", word)
+                self.findings.add(path, names.clashing_outcome(word, self.findings.key_at(path), made[word].id))
+    def _clash(self, name: str, ends: Collection[str], made: Mapping[str, Step]) -> tuple[str, Span | None]:
+        if name in ends:
+            return "an end of the run", None
+        if name in made:
+            return f"a state of the step `{made[name].id}`", made[name].span
+        return ("what may happen in every state" if name == ANYWHERE else ""), None
 
 
 _HANDLERS = ("on_failure", "on_reject", "on_timeout", "on_exhausted", "on_unknown", "on_max_visits")

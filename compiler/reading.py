@@ -72,7 +72,7 @@ class Reader:
         try:
             found = parse(source)
         except ExpressionError as fault:
-            self.findings.add(ill_formed(fault, self.findings.inside(path, fault.offset)))
+            self.findings.add(path, ill_formed(fault, self.findings.inside(path, fault.offset)))
             return None
         if self._check(found.reads, PLACES[place], path):
             self._type(found, path, 0, tool, wants)
@@ -89,7 +89,7 @@ class Reader:
         try:
             found = parse_template(text)
         except ExpressionError as fault:
-            self.findings.add(ill_formed(fault, self.findings.inside(path, fault.offset)))
+            self.findings.add(path, ill_formed(fault, self.findings.inside(path, fault.offset)))
             return None
         if found is not None and self._check(found.reads, PLACES[place], path):
             for expression, offset in zip(found.expressions, found.offsets, strict=True):
@@ -116,10 +116,12 @@ class Reader:
             try:
                 self.terms[name] = parse(source)
             except ExpressionError as fault:
-                self.findings.add(ill_formed(fault, self.findings.inside(("terms", name), fault.offset)))
+                path: Path = ("terms", name)
+                self.findings.add(path, ill_formed(fault, self.findings.inside(path, fault.offset)))
         ring = term_cycle(self.terms)
         if ring is not None:
-            self.findings.add(names.term_cycle(ring, self.findings.key_at(("terms", ring[0]))))
+            path = ("terms", ring[0])
+            self.findings.add(path, names.term_cycle(ring, self.findings.key_at(path)))
             return
         self._roots_of_terms = roots_of(self.terms)
         for name, expression in self.terms.items():
@@ -136,7 +138,7 @@ class Reader:
             self.reads_now = self.reads_now or read.path[0] == "now"
             finding = self._fault(read, place, path)
             if finding is not None:
-                self.findings.add(finding)
+                self.findings.add(path, finding)
         return len(self.findings.found) == before
 
     def _fault(self, read: Read, place: Place, path: Path) -> Diagnostic | None:
@@ -179,7 +181,7 @@ class Reader:
 
     def _report(self, problems: Iterable[TypeProblem], path: Path, offset: int) -> None:
         for problem in problems:
-            self.findings.add(ill_typed(problem, self.findings.inside(path, offset + problem.offset)))
+            self.findings.add(path, ill_typed(problem, self.findings.inside(path, offset + problem.offset)))
 
 
 def ill_typed(problem: TypeProblem, span: Span) -> Diagnostic:

@@ -30,7 +30,6 @@ class Scope:
         self.tools: Mapping[str, ToolSpec] = playbook.tools or {}
         self.closed = playbook.tools is not None
         self.facts: dict[str, list[str]] = {}
-        self.named: set[str] = set()
         self._loose: set[str] = set(playbook.optional_tools)
         self._specs: dict[str, ToolSpec | None] = {}
         for step in playbook.steps:
@@ -39,14 +38,13 @@ class Scope:
 
     def _written_by(self, step: PlaybookStep) -> Iterator[tuple[str, str]]:
         if step.call is not None:
-            self.named.add(step.call.tool)
             yield step.id, step.call.tool
-        for entry in (*step.expected_entries, *step.optional_entries):
-            self.named.add(entry.tool)
-            if entry.as_ is not None or not is_pattern(entry.tool):
-                yield entry.as_ or entry.tool, entry.tool
+        for entry in (*step.expected_tools, *step.optional_tools):
+            tool, kept = (entry, None) if isinstance(entry, str) else (entry.tool, entry.as_)
+            if kept is not None or not is_pattern(tool):
+                yield kept or tool, tool
             else:
-                self._loose.add(entry.tool)
+                self._loose.add(tool)
         for tool in (tool for skill in step.uses for tool in self.skills.get(skill, ())):
             self._loose.add(tool)
 
@@ -62,6 +60,8 @@ class Scope:
 
     def spec(self, tool: str) -> ToolSpec | None:
         """Find what is declared of a tool: under its name, else under the most specific pattern."""
+        if not self.tools:
+            return None
         if tool not in self._specs:
             match = best_match(tool, self.tools) if tool not in self.tools else tool
             self._specs[tool] = None if match is None else self.tools[match]

@@ -9,7 +9,7 @@ from guideway.playbooks.values import seconds
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.expressions.expression import Expression
 from guideway.statemachine.steps import Call, Entry, Repeat, Retry, Step, Work
-from guideway.statemachine.tools import Effect
+from guideway.statemachine.tools import Effect, is_pattern
 
 from . import contracts, names
 from .defaults import Keys
@@ -62,43 +62,40 @@ class StepLowering:
     # --- the agent's work ----------------------------------------------------------------------------------------
 
     def _work(self, written: PlaybookStep, path: Path) -> Work:
+        lists = (("expected_tools", False, written.expected_tools), ("optional_tools", True, written.optional_tools))
         entries = [
-            self._entry(entry, optional, (*path, key, index), isinstance(listed[index], str))
-            for key, optional, listed, read in (
-                ("expected_tools", False, written.expected_tools, written.expected_entries),
-                ("optional_tools", True, written.optional_tools, written.optional_entries),
-            )
-            for index, entry in enumerate(read)
+            self._entry(entry, optional, (*path, key, index))
+            for key, optional, listed in lists
+            for index, entry in enumerate(listed)
         ]
         for index, skill in enumerate(written.uses):
             entries += self._skill(skill, (*path, "uses", index))
         return Work(tuple(entries), written.order == "listed")
 
-    def _entry(self, entry: ToolEntry, optional: bool, path: Path, bare: bool) -> Entry:
-        self._known(entry.tool, path if bare else (*path, "tool"))
-        pattern = "*" in entry.tool
-        if bare:
-            return Entry(
-                entry.tool, optional, self._times(entry, optional), fact="" if pattern else entry.tool,
-                span=self.reader.findings.at(path),
-            )  # fmt: skip
+    def _entry(self, entry: str | ToolEntry, optional: bool, path: Path) -> Entry:
+        span = self.reader.findings.at(path)
+        if isinstance(entry, str):
+            self._known(entry, path)
+            fact = "" if is_pattern(entry) else entry
+            return Entry(entry, optional, self._times(entry, None, optional), fact=fact, span=span)
+        self._known(entry.tool, (*path, "tool"))
         return Entry(
             entry.tool,
             optional,
-            self._times(entry, optional),
+            self._times(entry.tool, entry.times, optional),
             self.reader.expression(entry.where, "where", (*path, "where"), entry.tool),
             self.reader.expression(entry.expect, "expect", (*path, "expect"), entry.tool),
-            entry.as_ or ("" if pattern else entry.tool),
+            entry.as_ or ("" if is_pattern(entry.tool) else entry.tool),
             lower_approval(entry.approval, "call", (*path, "approval"), self.reader, entry.tool),
             entry.because,
-            self.reader.findings.at(path),
+            span,
         )
 
-    def _times(self, entry: ToolEntry, optional: bool) -> int | None:
+    def _times(self, tool: str, written: int | None, optional: bool) -> int | None:
         """S18: an irreversible tool is called once where nothing else is said."""
-        if entry.times is not None or optional:
-            return entry.times
-        spec = self.reader.scope.spec(entry.tool)
+        if written is not None or optional:
+            return written
+        spec = self.reader.scope.spec(tool)
         return 1 if spec is not None and spec.effect == Effect.IRREVERSIBLE.value else None
 
     def _skill(self, skill: str, path: Path) -> list[Entry]:
@@ -106,14 +103,14 @@ class StepLowering:
         tools = self.reader.scope.skills.get(skill)
         if tools is None:
             self.unresolved[skill] = None
-            self.reader.findings.add(names.unresolved_skill(skill, span, self.reader.scope.skills))
+            self.reader.findings.add(path, names.unresolved_skill(skill, span, self.reader.scope.skills))
             return []
-        return [Entry(tool, True, fact="" if "*" in tool else tool, span=span) for tool in tools]
+        return [Entry(tool, True, fact="" if is_pattern(tool) else tool, span=span) for tool in tools]
 
     def _known(self, tool: str, path: Path) -> None:
         scope = self.reader.scope
         if not scope.knows_tool(tool):
-            self.reader.findings.add(names.unknown_tool(tool, self.reader.findings.at(path), scope.tools))
+            self.reader.findings.add(path, names.unknown_tool(tool, self.reader.findings.at(path), scope.tools))
 
     # --- the runtime's call --------------------------------------------------------------------------------------
 
@@ -136,9 +133,10 @@ class StepLowering:
         findings = self.reader.findings
         unknown, missing, known = argument_faults(call.args, spec.parameters)
         for name in unknown:
-            findings.add(contracts.unknown_argument(call.tool, name, findings.key_at((*path, "args", name)), known))
+            at: Path = (*path, "args", name)
+            findings.add(at, contracts.unknown_argument(call.tool, name, findings.key_at(at), known))
         for name in missing:
-            findings.add(contracts.missing_argument(call.tool, name, findings.at((*path, "tool"))))
+            findings.add(path, contracts.missing_argument(call.tool, name, findings.at((*path, "tool"))))
 
     def _repeat(self, written: PlaybookStep, path: Path, tool: str) -> Repeat | None:
         spec = written.repeat
@@ -162,7 +160,7 @@ class StepLowering:
             for tool in refused:
                 declared = self.reader.scope.spec(tool) is not None
                 finding = contracts.retry_of_a_write(tool, declared, self.reader.findings.key_at(path))
-                self.reader.findings.add(finding)
+                self.reader.findings.add(path, finding)
         spec = keys.retry()
         if spec is None or not called or len(refused) == len(called):
             return None
@@ -188,4 +186,4 @@ class StepLowering:
         needed = max(step.min_calls, sum(entry.times or 1 for entry in step.work.entries if not entry.optional))
         if needed > step.max_calls:
             span = self.reader.findings.at((*path, "max_tool_calls"))
-            self.reader.findings.add(contracts.too_few_calls(step.id, needed, step.max_calls, span))
+            self.reader.findings.add(path, contracts.too_few_calls(step.id, needed, step.max_calls, span))

@@ -51,5 +51,5 @@ class Targets:
         if self._ends.is_word(target):
             return (Way(self._ends.named(target), guard, span, outcome=True),)
         known = (*self._ends.classes, DONE)
-        self._reader.findings.add(names.unknown_target(target, span, self._heads, known))
+        self._reader.findings.add(path, names.unknown_target(target, span, self._heads, known))
         return ()

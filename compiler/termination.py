@@ -53,7 +53,7 @@ def _target(condition: Condition, outcome: str | None, path: Path, reader: Reade
         return ends.word(outcome, EndKind.STOP if stop else EndKind.GOAL)
     if outcome is not None:
         finding = names.unknown_outcome(outcome, reader.findings.at((*path, "outcome")), ends.classes)
-        reader.findings.add(finding)
+        reader.findings.add((*path, "outcome"), finding)
     if stop or all(isinstance(leaf, TextMention) for leaf in leaves(condition)):
         return ends.stop(reason, EndKind.STOP if stop else EndKind.GOAL)
     return ends.reason(reason)
@@ -86,7 +86,7 @@ def _tool_called(item: TerminationItem, path: Path, reader: Reader) -> Condition
     tool = item.tool_called or ""
     if not reader.scope.knows_tool(tool):
         span = reader.findings.at((*path, "tool_called"))
-        reader.findings.add(names.unknown_tool(tool, span, reader.scope.tools))
+        reader.findings.add(path, names.unknown_tool(tool, span, reader.scope.tools))
     return ToolCalled(
         tool,
         reader.expression(item.where, "where", (*path, "where"), tool),
@@ -111,7 +111,7 @@ def _check_pattern(pattern: str, path: Path, reader: Reader) -> None:
     try:
         compiled(pattern)
     except PatternError as fault:
-        reader.findings.add(bad_pattern(str(fault), reader.findings.at(path)))
+        reader.findings.add(path, bad_pattern(str(fault), reader.findings.at(path)))
 
 
 def bad_pattern(why: str, span: Span) -> Diagnostic:

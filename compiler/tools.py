@@ -43,7 +43,7 @@ def check_schema(schema: dict[str, object], what: str, path: Path, reader: Reade
     fault = schema_fault(schema)
     if fault is not None:
         message, inside = fault
-        reader.findings.add(contracts.bad_schema(what, message, reader.findings.at((*path, *inside))))
+        reader.findings.add(path, contracts.bad_schema(what, message, reader.findings.at((*path, *inside))))
     return fault is None
 
 

@@ -23,7 +23,7 @@ def lower_validation(written: list[Any] | dict[str, Any], path: Path, reader: Re
         why = "it is a setting of its own" if named and isinstance(value, bool) else not_an_expression(value)
         if why is not None:
             span = reader.findings.at(here)
-            reader.findings.add(names.validation_not_enforced(str(value), span, why))
+            reader.findings.add(here, names.validation_not_enforced(str(value), span, why))
         elif (expression := reader.expression(_source(value), "validation", here)) is not None:
             found.append(expression)
     return tuple(found)

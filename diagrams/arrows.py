@@ -9,7 +9,7 @@ from guideway.statemachine.definition import ANYWHERE, Definition, Edge
 
 from .picture import Arrow, Tone
 from .walk import Walk
-from .words import AS_PLANNED, clean, label_of
+from .words import AS_PLANNED, clean, label_of, short
 
 _IN_THE_BOX = frozenset({"skipped", "advanced", "passed"})
 """Beside an arrow that goes as planned these need no word: the box says `may be skipped`, `then goes on`, `when …`."""
@@ -23,7 +23,7 @@ class _Strand:
     guards: list[str] = field(default_factory=list)
     details: list[str] = field(default_factory=list)
     planned: bool = False
-    count: int = 0
+    counts: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,14 @@ def arrows(definition: Definition, walk: Walk | None, places: Places) -> tuple[A
     for edge, branches in _edges(definition):
         source, target = places.node.get(edge.source), places.node[edge.target]
         hidden = source == target and edge.event == "entered"
-        if source is None or hidden or (target in places.faults and edge.source != ANYWHERE):
-            continue
         count = walk.taken.get((edge.source, edge.event, edge.target), 0) if walk else 0
+        unhandled = target in places.faults and edge.source != ANYWHERE and not count
+        if source is None or hidden or unhandled:
+            continue
         strand = strands.setdefault((source, target, count > 0), _Strand())
         _add(strand, edge, branches, count)
-        if target in places.merged and edge.source == ANYWHERE:
-            strand.words.clear()  # the box names them
+        if edge.source == ANYWHERE:
+            strand.words = {} if target in places.merged else _reasons(definition, edge)  # a merged box names its own
     for edge, count in _unforeseen(definition, walk):
         pair = places.node[edge.source], places.node[edge.target]
         _add(strands.setdefault((*pair, True), _Strand()), edge, (edge,), count)
@@ -64,6 +65,12 @@ def _edges(definition: Definition) -> Iterator[tuple[Edge, tuple[Edge, ...]]]:
                 yield edge, branches
     for edge in definition.anywhere:
         yield edge, (edge,)
+
+
+def _reasons(definition: Definition, edge: Edge) -> dict[str, str]:
+    """Say which conditions end a run there."""
+    reasons = [short(branch.reason) for branch in definition.termination if branch.target == edge.target]
+    return {reason: reason for reason in reasons or [short(edge.event)]}
 
 
 def _unforeseen(definition: Definition, walk: Walk | None) -> Iterator[tuple[Edge, int]]:
@@ -86,7 +93,7 @@ def _add(strand: _Strand, edge: Edge, branches: tuple[Edge, ...], count: int) ->
     if edge.guard:
         strand.details.append(clean(f"{edge.event}: {edge.guard.source}"))
     strand.planned = strand.planned or edge.event in AS_PLANNED
-    strand.count = max(strand.count, count)
+    strand.counts[edge.source, edge.event, edge.target] = count
 
 
 def _arrow(id: str, source: str, target: str, taken: bool, strand: _Strand, walk: Walk | None) -> Arrow:
@@ -97,4 +104,4 @@ def _arrow(id: str, source: str, target: str, taken: bool, strand: _Strand, walk
         labels.append(f"or {words}" if strand.planned else words)
     tone = Tone.PLAIN if walk is None else Tone.WALKED if taken else Tone.DIMMED
     detail = "\n".join(dict.fromkeys(strand.details))
-    return Arrow(id, source, target, tuple(labels), detail, not strand.planned, tone, strand.count)
+    return Arrow(id, source, target, tuple(labels), detail, not strand.planned, tone, sum(strand.counts.values()))

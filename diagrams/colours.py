@@ -13,7 +13,7 @@ from .picture import Shape
 INK = "#1f2933"
 SOFT = "#52606d"
 LINE = "#7b8794"
-FAINT = "#a3adb8"
+FAINT = "#87939f"
 FAINT_LINE = "#ccd3da"
 WALKED = "#0057a8"
 CURRENT = "#fff3c4"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape as html
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from . import colours
@@ -47,6 +48,7 @@ _FONTS = {
     Role.LIMIT: (9, colours.SOFT),
     Role.EXIT: (9, colours.SOFT),
 }
+_UNBROKEN = frozenset({Role.TOOL, Role.DANGER, Role.GUARD})
 NOTE_WIDTH = 38
 """Where the text of a note is broken, in characters."""
 
@@ -129,7 +131,7 @@ def _head(node: Node, ink: str) -> str:
 def _rows(line: Line, ink: str) -> Iterator[str]:
     size, colour = _FONTS[line.role]
     text = "<I>{}</I>" if line.role in (Role.NOTE, Role.GUARD) else "{}"
-    for part in wrapped(line.text):
+    for part in [line.text] if line.role in _UNBROKEN else wrapped(line.text):
         yield f'<FONT POINT-SIZE="{size}" COLOR="{ink or colour}">{text.format(html(part))}</FONT>'
 
 
@@ -140,8 +142,6 @@ def wrapped(text: str) -> list[str]:
     >>> wrapped("Find out whether the sign-in was the user's own")
     ['Find out whether the sign-in was the', "user's own"]
     """
-    from textwrap import wrap
-
     return wrap(text, NOTE_WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
 
 

@@ -2,11 +2,14 @@
 A picture as Mermaid text (`stateDiagram-v2`), which GitHub and many wikis draw.
 
 Mermaid's grammar has no quoting that holds, so every character of a text that could mean something there is written as
-an entity, `#58;`.
+an entity, `#58;`.  Some labels are then read as Markdown, some are not, and a title is cleaned of what looks like HTML:
+against that only look-alikes help, so `*`, `\\`, and `_` at the edge of a word stand as characters that look the same.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 
 from . import colours
@@ -15,6 +18,12 @@ from .picture import Arrow, Node, Picture, Shape, Tone
 from .words import TIMES
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _,.()?!/=+-")
+_MARKDOWN = str.maketrans({"*": "\N{ASTERISK OPERATOR}", "\\": "\N{REVERSE SOLIDUS OPERATOR}"})
+_HTML = str.maketrans({"<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "&": "\N{FULLWIDTH AMPERSAND}",
+                       ">": "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"})  # fmt: skip
+_EDGE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+_LOW_LINE = "\N{MODIFIER LETTER LOW MACRON}"
+_NOTHING = "\N{WORD JOINER}"
 
 
 def mermaid(picture: Picture) -> str:
@@ -24,7 +33,7 @@ def mermaid(picture: Picture) -> str:
 
 def _lines(picture: Picture) -> Iterator[str]:
     if picture.title:
-        yield from ("---", f"title: '{_escaped(picture.title)}'", "---")
+        yield from ("---", f"title: {json.dumps(picture.title.translate(_HTML), ensure_ascii=False)}", "---")
     yield from ("stateDiagram-v2", "  direction TB")
     framed = {id for frame in picture.frames for id in frame.nodes}
     boxes = {node.id: node for node in picture.nodes}
@@ -90,4 +99,15 @@ def _look(node: Node) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(c if c in _PLAIN else f"#{ord(c)};" for c in text)
+    return "".join(c if c in _PLAIN else f"#{ord(c)};" for c in plain(text))
+
+
+def plain(text: str) -> str:
+    """
+    Keep Markdown from finding anything in a text.
+
+    >>> plain("query_siem"), plain("mcp__*") == "mcp\u02cd\u02cd\u2217"
+    ('query_siem', True)
+    """
+    text = _EDGE.sub(_LOW_LINE, text.translate(_MARKDOWN)).replace("$$", f"${_NOTHING}$")
+    return _NOTHING + text if text[:1] in "-+#>0123456789" else text

@@ -49,7 +49,7 @@ def render(picture: Picture, path_or_format: str | Path, *, timeout: float = TIM
         return str(drawn.source).encode()
     if form == "png":
         drawn.graph_attr["dpi"] = "144"
-    return _run([*_renderer(), form] if shutil.which("dot") is None else [_dot(), f"-T{form}"], drawn.source, timeout)
+    return _run(_command(form), drawn.source, timeout)
 
 
 def save(picture: Picture, path: str | Path, *, timeout: float = TIMEOUT) -> None:
@@ -73,23 +73,22 @@ def _form(path_or_format: str | Path) -> str:
     return form
 
 
-def _dot() -> str:
-    return shutil.which("dot") or "dot"
-
-
-def _renderer() -> list[str]:
-    """Choose the child that draws where no `dot` is found."""
+def _command(form: str) -> list[str]:
+    """Choose the child that draws."""
+    if found := shutil.which("dot"):
+        return [found, f"-T{form}"]
     if find_spec("pygraphviz") is None or not sys.executable:
         raise RenderError(
             "no Graphviz found: install it so that `dot` is on the PATH (https://graphviz.org/download/), "
             "or `pip install 'guideway[diagrams]'`, which brings one along; .dot and .mmd need neither"
         )
-    return [sys.executable, "-c", _CHILD]
+    return [sys.executable, "-c", _CHILD, form]
 
 
 def _run(command: list[str], source: str, timeout: float) -> bytes:
     try:
-        done = subprocess.run(command, input=source.encode(), capture_output=True, timeout=timeout, check=False)  # noqa: S603 - the command is ours, the source goes to its standard input
+        # The command is ours; what an author wrote goes to its standard input.
+        done = subprocess.run(command, input=source.encode(), capture_output=True, timeout=timeout, check=False)  # noqa: S603
     except subprocess.TimeoutExpired:
         raise RenderError(
             f"Graphviz took longer than {timeout:g} s: the picture is too dense to be drawn; give it more time, "

@@ -104,7 +104,7 @@ def label_of(edge: Edge, branches: tuple[Edge, ...]) -> tuple[str, str]:
     word = _EVENTS.get(edge.event, edge.event).replace("unknown ", "unknown: ", 1)
     guard = short(edge.guard.source) if edge.guard else "otherwise" if len(branches) > 1 else ""
     if edge.guard and sum(branch.guard is not None for branch in branches) > 1:
-        guard = f"{branches.index(edge) + 1}. {guard}"
+        guard = f"{branches.index(edge) + 1} · {guard}"
     return ("" if edge.event in AS_PLANNED else short(word)), guard
 
 
@@ -116,7 +116,7 @@ def _asks(approval: Approval) -> Iterator[Line]:
 
 def _tools(definition: Definition, entries: tuple[Entry, ...], listed: bool) -> Iterator[Line]:
     for place, entry in enumerate(entries[:TOOLS], 1):
-        sign = f"{place}. " if listed and not entry.optional else "◦ " if entry.optional else "• "
+        sign = f"{place} · " if listed and not entry.optional else "◦ " if entry.optional else "• "
         notes = [f"{TIMES}{entry.times}"] if entry.times and entry.times > 1 else []
         notes += ["optional"] if entry.optional else []
         tool = definition.tool(entry.tool)

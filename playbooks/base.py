@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import get_annotations
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, model_serializer
@@ -34,15 +35,15 @@ class Part(BaseModel):
     @model_serializer(mode="wrap")
     def _as_written(self, handler: Any) -> dict[str, Any]:
         """Leave out what was not said, so that a dump loads again."""
-        said = self.model_fields_set
-        unsaid = {name for name, field in type(self).model_fields.items() if field.default is None and name not in said}
+        said, fields = self.model_fields_set, type(self).model_fields
+        unsaid = {field.serialization_alias or name for name, field in fields.items() if name not in said}
         dumped: dict[str, Any] = handler(self)
         return {key: value for key, value in dumped.items() if value is not None or key not in unsaid}
 
 
 def written_order(model: type[Part]) -> list[str]:
     """The fields in the order people write them: those of the model itself before those it inherits."""
-    own = model.__dict__.get("__annotations__", {})
+    own = get_annotations(model)
     return sorted(model.model_fields, key=lambda name: name not in own)
 
 
@@ -69,8 +70,8 @@ class _Written:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         shown = handler(schema)
-        [inner] = [part for part in shown["anyOf"] if part != {"type": "null"}]
-        return inner
+        forms: list[JsonSchemaValue] = [form for form in shown["anyOf"] if form != {"type": "null"}]
+        return forms[0] if len(forms) == 1 else {**shown, "anyOf": forms}
 
 
 T = TypeVar("T")

@@ -40,7 +40,7 @@ def _shadowing(branches: list[Any], index: int, path: Path) -> Fault:
     dead = range(index + 1, len(branches))
     named = [_goto(branches[i]) for i in dead]
     listed = ", ".join(named[:3]) + (" …" if len(named) > 3 else "")
-    message = f"a branch without `when` is always taken, so the {'branch' if len(dead) == 1 else 'branches'} after it to {listed} never can be"
+    message = f"a branch without `when` is always taken: the way to {listed} behind it never is"
     related = tuple(((*path, i), "never taken") for i in dead[:10])
     return Fault(
         "GW035", (*path, index), message, "move it to the end of the list, or give it a `when`", related=related

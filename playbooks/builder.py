@@ -16,7 +16,14 @@ from .limits import Limits
 from .nodes import Node
 from .scalars import short
 
-_DROP = "\0drop"  # the key of a value that is read and left out; no source can hold it
+
+class _Mark(str):
+    """A key that no source can hold, compared by identity."""
+
+    __slots__ = ()
+
+
+_DROP = _Mark("the key of a value that is read and left out")
 
 
 MAX_FOUND = 1000
@@ -116,7 +123,7 @@ class Builder:
         elif self.pending is None:
             here.value.append(node)
         else:
-            if self.pending != _DROP:
+            if self.pending is not _DROP:
                 here.value[self.pending] = node
             self.pending = None
             self.wants_key = True

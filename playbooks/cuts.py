@@ -13,6 +13,7 @@ from .places import line_at
 from .scalars import quoted, short
 
 _COMMENT = re.compile(r"(?<![ \t])[ \t]+#")
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _WORD = re.compile(r"\w")
 
 
@@ -47,8 +48,9 @@ class Cuts:
         """A text that ends inside a quote or bracket, or at a number sign."""
         text, start = self._text, mark.index
         shown = short(value[-30:])
-        is_open = _is_open(value)
         tail = self._rest_of_line(end)
+        closer = _open_until(value)
+        is_open = closer != "" and closer in tail
         if end in self.comments:
             whole = text[start:end] + tail.rstrip()
             message = f"text ends at `{shown}`: ` #` begins a comment"
@@ -74,26 +76,25 @@ class Cuts:
         self._out.report("GW018", message, line, column, f"quote the whole value: {quoted(short(whole))}", level=level)
 
 
-def _is_open(value: str) -> bool:
+def _open_until(value: str) -> str:
     """
-    Whether a quote or bracket is still open at the end.  An apostrophe inside a word opens nothing.
+    The sign that would close the quote or bracket still open at the end.  An apostrophe inside a word opens nothing.
 
-    >>> _is_open("args.x == 'ops"), _is_open("the user's own"), _is_open("size(a"), _is_open("a) (b")
-    (True, False, True, True)
+    >>> _open_until("args.x == 'ops"), _open_until("the user's own"), _open_until("size(a"), _open_until("a) (b")
+    ("'", '', ')', ')')
     """
     quote = ""
-    depth = 0
+    closers: list[str] = []
     for i, sign in enumerate(value):
         if quote:
-            if sign == quote:
-                quote = ""
+            quote = "" if sign == quote else quote
         elif sign == '"' or (sign == "'" and (i == 0 or not value[i - 1].isalnum())):
             quote = sign
-        elif sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth = max(depth - 1, 0)
-    return bool(quote) or depth > 0
+        elif sign in _CLOSERS:
+            closers.append(_CLOSERS[sign])
+        elif closers and sign == closers[-1]:
+            closers.pop()
+    return quote or (closers[-1] if closers else "")
 
 
 def _rest_of_value(tail: str) -> int:

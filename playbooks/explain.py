@@ -9,12 +9,13 @@ from pydantic_core import ErrorDetails
 
 from .base import Part
 from .faults import Fault, Path, key_text, short, value_text
+from .inputs import InputSpec
 from .later import is_later
 from .levels import keys, level_at, limits
 from .models import MAX_COUNT, Playbook, PlaybookStep
 from .suggest import nearest
-from .unknown_keys import listed_keys, meant_key, unknown_key
-from .values import MAX_NAME
+from .unknown_keys import listed_keys, unknown_key
+from .values import MAX_NAME, MAX_SECONDS
 
 _EXPECTED = {
     "string_type": "must be text",
@@ -37,11 +38,9 @@ def explain(errors: list[ErrorDetails], data: Any) -> Iterator[Fault]:
             missing.append(path)
             continue
         if error["type"] == "extra_forbidden":
-            meant = meant_key(path)
-            if meant:
-                explained.add((path[:-1], meant))
             fault = unknown_key(path, _beside(path, data))
             if fault:
+                explained.add((path[:-1], fault.meant or ""))
                 yield fault
             continue
         yield _other(error, path, is_key)
@@ -55,18 +54,14 @@ def written_path(loc: tuple[str | int, ...], kind: str, data: Any) -> tuple[Path
     path: list[str | int] = []
     here = data
     last = len(loc) - 1
-    is_key = bool(loc) and loc[-1] == "[key]"
-    for index, part in enumerate(loc):
-        if (is_key and index == last) or (isinstance(part, str) and part.startswith("~") and index < last):
-            continue
-        if isinstance(here, dict) and part in here:
+    is_key = bool(loc) and loc[-1] == "[key]" and kind != "extra_forbidden"
+    for index, part in enumerate(loc[:-1] if is_key else loc):
+        if isinstance(here, dict) and part in here:  # noqa: SIM114 - the two look-ups are of different types
             here = here[part]
         elif isinstance(here, list) and isinstance(part, int) and part < len(here):
             here = here[part]
-        elif isinstance(part, int) or (index == last and part.startswith("~")):
-            continue  # the index into a list that was written as its one item; a union member
         elif index < last or kind not in {"missing", "extra_forbidden"}:
-            continue
+            continue  # a union member, or the index into a list that was written as its one item
         path.append(part)
     return tuple(path), is_key
 
@@ -117,7 +112,8 @@ def _wrong_type(path: Path, subject: str, value: Any, context: Mapping[str, Any]
     expected = _EXPECTED.get(kind, context["msg"])
     repair = _type_repair(kind, value)
     if kind == "model_type" and (model := level_at(path)):
-        repair = f"it has the keys {listed_keys(model)}"
+        wanted = f"it has the keys {listed_keys(model)}"
+        repair = "write a type word such as `string`, or a JSON Schema" if model is InputSpec else wanted
     return Fault("GW024", path, f"{subject} {expected}, not {value_text(value)}", repair)
 
 
@@ -147,19 +143,15 @@ def _number(value: Any) -> str:
 
 def _range(low: float | None, high: float | None, context: Mapping[str, Any]) -> str:
     """
-    Write an allowed range.
+    Write an allowed range: both bounds, except that a very high one is told only to who exceeds it.
 
-    >>> _range(1, 100, {}), _range(0, MAX_COUNT, {}), _range(None, None, {"gt": 0})
-    ('from 1 to 100', '0 or more (at most 1,000,000,000)', 'more than 0')
+    >>> _range(1, 100, {"ge": 1}), _range(0, MAX_COUNT, {"ge": 0}), _range(0, MAX_COUNT, {"le": MAX_COUNT})
+    ('from 1 to 100', '0 or more', 'at most 1,000,000,000')
     """
-    if low is None and high is None:
-        if "gt" in context:
-            return f"more than {context['gt']}"
-        return f"{context['ge']} or more" if "ge" in context else f"{context.get('le', 'finite')} or less"
-    if "gt" in context or high is None:
-        return f"more than {low}" if "gt" in context else f"{low} or more"
-    if high >= MAX_COUNT:
-        return f"{low} or more (at most {high:,})"
+    if "gt" in context:
+        return f"more than {context['gt']:g}"
+    if low is None or high is None or high >= MAX_COUNT or high >= MAX_SECONDS:
+        return f"{context['ge']} or more" if "ge" in context else f"at most {context.get('le', high):,.12g}"
     return f"from {low} to {high:,}"
 
 

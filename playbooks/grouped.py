@@ -12,8 +12,12 @@ from dataclasses import replace
 
 from guideway.statemachine.diagnostic import Diagnostic
 
+from .base import Part
 from .document import Document
-from .faults import Fault, Path, short, value_text
+from .faults import Fault, Path, key_text, short, value_text
+from .later import is_later
+from .levels import LABELS, keys
+from .models import Playbook, PlaybookStep
 from .nodes import Node
 from .suggest import nearest
 
@@ -46,6 +50,7 @@ def flatten(document: Document) -> tuple[Document, list[Diagnostic]]:
             steps += _group(group, ("step_groups", index), collides, faults)
     else:
         faults.append(_wrong(("step_groups",), "a list of groups", groups))
+    faults += _misspelt(root.value, (), Playbook, TOP_EXTRAS)
     kept = _top(root)
     kept.set("steps", Node(steps, groups.line, groups.column), root.key_places["step_groups"])
     return replace(document, root=kept.node()), [fault.placed(document) for fault in faults]
@@ -54,9 +59,10 @@ def flatten(document: Document) -> tuple[Document, list[Diagnostic]]:
 class _Map:
     """A map node being rewritten: its values and the places of its keys."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, model: type[Part] | None = None, extras: tuple[str, ...] = ()) -> None:
         self.origin = node
-        self.values: dict[str, Node] = dict(node.value)
+        told = {key for key in node.value if meant_extra(key, model, extras)} if model else set()
+        self.values: dict[str, Node] = {key: value for key, value in node.value.items() if key not in told}
         self.places: dict[str, tuple[int, int]] = dict(node.key_places)
 
     def take(self, key: str) -> tuple[Node, tuple[int, int]] | None:
@@ -84,7 +90,7 @@ class _Map:
 
 
 def _top(root: Node) -> _Map:
-    made = _Map(root)
+    made = _Map(root, Playbook, TOP_EXTRAS)
     extras = {key: taken for key in TOP_EXTRAS if (taken := made.take(key))}
     del extras["step_groups"]
     for key, extra in (("name", "title"), ("description", "summary")):
@@ -117,6 +123,7 @@ def _group(group: Node, path: Path, collides: set[str], faults: list[Fault]) -> 
     for index, step in enumerate(steps.value):
         if step.kind == "map":
             faults += _text_faults(step.value, (*path, "steps", index))
+            faults += _misspelt(step.value, (*path, "steps", index), PlaybookStep, STEP_EXTRAS)
             heading = _text(group, "title", "goal") if index == 0 else ""
             step = _step(step, prefix, heading, collides)
         made.append(step)
@@ -124,7 +131,7 @@ def _group(group: Node, path: Path, collides: set[str], faults: list[Fault]) -> 
 
 
 def _step(step: Node, group: str, heading: str, collides: set[str]) -> Node:
-    made = _Map(step)
+    made = _Map(step, PlaybookStep, STEP_EXTRAS)
     extras = {key: taken for key in STEP_EXTRAS if (taken := made.take(key))}
     _describe(made, extras, heading)
     _skills(made, extras)
@@ -141,7 +148,8 @@ def _describe(made: _Map, extras: dict[str, tuple[Node, tuple[int, int]]], headi
     written = made.values.get("description")
     if written is not None and not isinstance(written.value, str):
         return
-    said = [extras.pop(key) for key in ("title", "goal") if key in extras and isinstance(extras[key][0].value, str)]
+    titled = [key for key in ("title", "goal") if written is None and key in extras]
+    said = [extras.pop(key) for key in titled if isinstance(extras[key][0].value, str)]
     parts = [written.value] if written is not None else [" ".join(node.value for node, _ in said)]
     text = "\n\n".join(part for part in (heading, *parts) if part)
     if text:
@@ -189,6 +197,21 @@ def _text_faults(values: Mapping[str, Node], path: Path) -> Iterator[Fault]:
             yield Fault("GW020", (*path, "guidance", key), message, None, "key")
 
 
+def meant_extra(key: str, model: type[Part], extras: tuple[str, ...]) -> str | None:
+    """The key of the grouped form, and of that form only, that an unknown key probably stands for."""
+    if key in keys(model) or key in extras or is_later(model, key):
+        return None
+    meant = nearest(key, (*keys(model), *extras))
+    return meant if meant in extras else None
+
+
+def _misspelt(values: Mapping[str, Node], path: Path, model: type[Part], extras: tuple[str, ...]) -> Iterator[Fault]:
+    for key in values:
+        if meant := meant_extra(key, model, extras):
+            message = f"unknown key `{short(key)}` {LABELS[model]}; did you mean `{meant}`?"
+            yield Fault("GW020", (*path, key), message, None, "key", meant=meant)
+
+
 def _group_faults(group: Node, path: Path) -> Iterator[Fault]:
     yield from _text_faults(group.value, path)
     known = ", ".join(f"`{key}`" for key in GROUP_KEYS)
@@ -206,4 +229,4 @@ def _group_faults(group: Node, path: Path) -> Iterator[Fault]:
 
 
 def _wrong(path: Path, wanted: str, node: Node) -> Fault:
-    return Fault("GW024", path, f"`{path[-1]}` must be {wanted}, not {value_text(node.plain())}")
+    return Fault("GW024", path, f"{key_text(path)} must be {wanted}, not {value_text(node.plain())}")

@@ -13,7 +13,7 @@ from .approvals import ApprovalSpec
 from .attempts import RepeatSpec, RetrySpec
 from .base import Part, written_order
 from .branches import Branch
-from .inputs import InputSpec
+from .inputs import OWN_KEYS, InputSpec
 from .models import Defaults, Playbook, PlaybookStep
 from .terminations import TerminationItem
 from .tools_spec import CallSpec, ToolEntry, ToolSpec
@@ -95,7 +95,9 @@ def level_at(path: Sequence[str | int]) -> type[Part] | None:
 @cache
 def homes(key: str) -> tuple[str, ...]:
     """The maps that have such a key, as messages speak of them."""
-    return tuple(label for model, label in LABELS.items() if model is not Defaults and key in keys(model))
+    named = {model: label for model, label in LABELS.items() if model is not Defaults}
+    own = frozenset(OWN_KEYS)
+    return tuple(label for model, label in named.items() if key in (own if model is InputSpec else keys(model)))
 
 
 @cache

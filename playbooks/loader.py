@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,24 +53,24 @@ class PlaybookLoader:
         """Load a `.json`, `.yaml` or `.yml` file."""
         if not isinstance(path, str | Path):
             raise PlaybookLoadError(f"a path is a str or a Path, not {_kind(path)}")
-        return _playbook(read_file(path), Path(path))
+        return _playbook(partial(read_file, path), Path(path))
 
     def load_dict(self, data: dict[str, Any]) -> Playbook:
         """Load plain data, as `json.load` gives it."""
         if not isinstance(data, dict):
             raise PlaybookLoadError(f"a playbook is a dict of keys, not {_kind(data)}")
-        return _playbook(read_data(data))
+        return _playbook(partial(read_data, data))
 
     def load_json_string(self, json_string: str) -> Playbook:
         """Load the text of a JSON file."""
-        return _playbook(read_text(_text(json_string), syntax="json"))
+        return _playbook(partial(read_text, _text(json_string), syntax="json"))
 
     def load_yaml_string(self, yaml_string: str) -> Playbook:
         """Load the text of a YAML file."""
-        return _playbook(read_text(_text(yaml_string), syntax="yaml"))
+        return _playbook(partial(read_text, _text(yaml_string), syntax="yaml"))
 
 
-def load_playbook(source: str | Path | dict[str, Any]) -> Playbook:
+def load_playbook(source: str | Path | Mapping[str, Any]) -> Playbook:
     """
     Load a playbook from a dict, a path, or a text.
 
@@ -83,13 +84,13 @@ def load_playbook(source: str | Path | dict[str, Any]) -> Playbook:
     guideway.playbooks.loader.PlaybookLoadError: <text>:1:1: error: the playbook has no `name` [GW023]
     """
     loader = PlaybookLoader()
-    if isinstance(source, dict):
-        return loader.load_dict(source)
+    if isinstance(source, Mapping):
+        return loader.load_dict(dict(source))
     if isinstance(source, Path):
         return loader.load_file(source)
     if not isinstance(source, str):
         raise PlaybookLoadError(f"a playbook comes from a path, a text or a dict, not from {_kind(source)}")
-    return _playbook(read_text(source)) if is_text(source) else loader.load_file(source)
+    return _playbook(partial(read_text, source)) if is_text(source) else loader.load_file(source)
 
 
 def is_text(source: str) -> bool:
@@ -112,8 +113,10 @@ def _kind(value: Any) -> str:
     return "None" if value is None else f"a value of type {type(value).__name__}"
 
 
-def _playbook(document: Document, path: Path | None = None) -> Playbook:
-    playbook, found = validate(document)
+def _playbook(read: Callable[[], Document], path: Path | None = None) -> Playbook:
+    with no_collection():
+        document = read()
+        playbook, found = validate(document)
     if playbook is None:
         raise load_error(document.file, found, path)
     return playbook

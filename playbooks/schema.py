@@ -12,8 +12,12 @@ from .models import Playbook
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
-class _Untitled(GenerateJsonSchema):
-    """Leave out titles made from names: `On failure` says no more than `on_failure`."""
+class _Plain(GenerateJsonSchema):
+    """Leave out titles made from names (`On failure` says no more than `on_failure`) and defaults of `null`."""
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        shown = super().default_schema(schema)
+        return {key: value for key, value in shown.items() if key != "default" or value is not None}
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -28,7 +32,7 @@ def json_schema() -> dict[str, Any]:
     >>> sorted(json_schema()["properties"]["steps"]["items"])
     ['$ref']
     """
-    schema = Playbook.model_json_schema(schema_generator=_Untitled)
+    schema = Playbook.model_json_schema(schema_generator=_Plain)
     schema["$defs"] |= _groups(schema["$defs"]["PlaybookStep"])
     schema["properties"] |= {key: _extra(key) for key in TOP_EXTRAS}
     schema["properties"]["step_groups"] = {

@@ -99,5 +99,5 @@ _WANTED: Mapping[str, str] = {
     "names": "a list of names",
     "map": "a map",
     "named": "a map of names to schemas",
-    "schemas": "a list of schemas, not empty",
+    "schemas": "a list of one schema or more",
 }

@@ -90,7 +90,7 @@ def approval_faults(owner: Mapping[str, Any], path: Path) -> Iterator[Fault]:
             yield Fault(
                 "GW036", here, "`approval: none` without a `because`", "write `approval: {none: true, because: …}`"
             )
-        if isinstance(approval, dict) and not approval.keys() <= {"none", "because"}:
+        if isinstance(approval, dict) and approval.keys() & {"ask", "approvers"}:
             yield Fault(
                 "GW040",
                 here,

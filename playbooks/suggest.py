@@ -23,7 +23,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def _nearest(word: str, known: tuple[str, ...]) -> str | None:
     if len(word) > 100:
         return None
-    limit = 1 if len(word) <= 3 else 2 if len(word) <= 7 else 3
+    limit = 1 if len(word) <= 4 else 2 if len(word) <= 8 else 3
     best: tuple[int, int, str] | None = None
     for name in known:
         if abs(len(name) - len(word)) <= limit and (far := distance(word.lower(), name.lower())) <= limit:

@@ -11,7 +11,7 @@ from .guesses import guess
 from .later import is_companion, is_later, not_yet
 from .levels import LABELS, homes, keys, level_at
 from .models import Defaults, PlaybookStep
-from .suggest import nearest
+from .suggest import distance, nearest
 
 
 def unknown_key(path: Path, beside: Mapping[str, Any]) -> Fault | None:
@@ -35,7 +35,8 @@ def unknown_key(path: Path, beside: Mapping[str, Any]) -> Fault | None:
     if model is Defaults and key in keys(PlaybookStep):
         message = f"`{key}` cannot be a default; write it on each step"
         return Fault("GW022", path, message, f"defaults take {listed_keys(Defaults)}", "key")
-    if places := homes(key):
+    meant = meant_key(path)
+    if (places := homes(key)) and not (meant and distance(key, meant) == 1):
         message = f"`{key}` has no meaning {where}; it belongs {' or '.join(places)}"
         return Fault("GW022", path, message, None, "key")
     return _unknown(path, model, where, key)

@@ -21,6 +21,7 @@ from .rules import rule_faults
 _FILLED_BY: Mapping[str, tuple[str, ...]] = {
     "GW023": ("description", "expected_tools", "call", "switch", "approval"),
     "GW031": ("call",),
+    "GW035": ("when",),
     "GW036": ("because", "ask", "approvers"),
 }
 """Which keys would answer a finding of `rules` that something is missing."""

@@ -39,7 +39,7 @@ def seconds(duration: str) -> float:
     >>> seconds("1h30m"), seconds("90s"), seconds("1d")
     (5400.0, 90.0, 86400.0)
     """
-    parts = _DURATION.match(duration)
+    parts = _DURATION.fullmatch(duration)
     if parts is None:
         raise ValueError(f"`{duration}` is no duration")
     return float(sum(int(part[:-1]) * unit for part, unit in zip(parts.groups(), _UNITS, strict=True) if part))
@@ -61,7 +61,7 @@ def duration_text(count: float) -> str:
 
 def _delay(value: Any) -> Any:
     """Accept a duration, zero included."""
-    if isinstance(value, str) and _DURATION.match(value):
+    if isinstance(value, str) and _DURATION.fullmatch(value):
         if seconds(value) > MAX_SECONDS:
             raise fault("GW028", "is longer than 3650 days", "use a shorter duration, or leave the key out")
         return value

@@ -87,7 +87,7 @@ class Approvals:
         session = self._session
         if not by:
             raise HostError("a decision names the person who makes it: by=…")
-        with session._lock, session._verb(now):
+        with session._inside(), session._verb(now):
             run = session._run
             pending = run.pending.get(approval_id)
             if pending is None and approval_id not in run.retired:

@@ -11,7 +11,6 @@ HISTORY_LIMIT = 100
 """Newest results kept under `history.NAME`."""
 
 Path = tuple[str, ...]
-_PLAIN = frozenset({str, int, bool, type(None)})
 _MOST = 2**53
 
 
@@ -22,14 +21,31 @@ def copy(value: Any) -> Any:
     Raises:
         ValueError: the value is not JSON; the message names the place in it.
     """
+    if type(value) is dict:
+        for key, item in value.items():
+            kind = type(item)
+            if (
+                type(key) is str
+                and key.isascii()
+                and (
+                    (kind is str and item.isascii())
+                    or (kind is int and -_MOST <= item <= _MOST)
+                    or item is None
+                    or kind is bool
+                )
+            ):
+                continue
+            return normal(value)
+        return value.copy()
+    return value if is_plain(value) else normal(value)
+
+
+def is_plain(value: Any) -> bool:
+    """A scalar that is in its one form already."""
     kind = type(value)
-    if kind is str or kind is int:
-        return value if kind is int and -_MOST <= value <= _MOST else normal(value)
-    if value is None or kind is bool:
-        return value
-    if kind is dict and not value:
-        return {}
-    return normal(value)
+    if kind is str:
+        return bool(value.isascii())
+    return -_MOST <= value <= _MOST if kind is int else value is None or kind is bool
 
 
 class Keeper:

@@ -61,7 +61,7 @@ class Line:
 class Row:
     """One state, made ready."""
 
-    __slots__ = ("by_tool", "kind", "lines", "name", "needed", "patterns", "quick", "state", "step", "then")
+    __slots__ = ("by_tool", "hop", "kind", "lines", "name", "needed", "patterns", "quick", "state", "step", "then")
 
     def __init__(self, state: State, plan: Plan) -> None:
         self.state = state
@@ -79,6 +79,8 @@ class Row:
                 self.by_tool[line.entry.tool] = (*self.by_tool.get(line.entry.tool, ()), line)
         self.patterns = tuple(line for line in self.lines if is_pattern(line.entry.tool))
         self.then = self.plain_next()
+        self.hop = len(self.needed) == 1 and (self.needed[0].times or 1) == 1
+        """one success of the one expected tool completes the step"""
         self.quick: dict[str, Line] = {}
         if self.then is not None and plan.quick and not plan.row_is_slow(self):
             self.quick = {n: lines[0] for n, lines in self.by_tool.items() if len(lines) == 1 and plan.line_is_quick(lines[0])}
@@ -113,6 +115,8 @@ class Plan:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        self.kept = machine.__dict__
+        """holds `events` once the machine is materialized: then callbacks may be registered, and moves must fire them"""
         definition: Definition = machine.definition
         self.definition = definition
         self.keeper = Keeper(definition.facts, definition.history)

@@ -9,10 +9,9 @@ from guideway.statemachine.errors import HostError
 from .calls import ToolCall, Usage
 from .ending import publish
 from .facts import copy
-from .quick import same_call
 from .run import Bound, Run, Turn
 from .turns import advance_turn, decide_wave
-from .verdicts import Allow, Verdict
+from .verdicts import Verdict
 
 
 def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | None) -> list[Verdict]:
@@ -68,14 +67,12 @@ def repeated(run: Run, calls: Sequence[ToolCall]) -> list[Verdict]:
     Raises:
         HostError: they are other calls.
     """
-    if run.quick is not None and len(calls) == 1 and same_call(run, calls[0]):
-        return [Allow(calls[0].call_id, calls[0].name, run.cursor.step)]
     turn = run.turn
     if turn is not None and calls and len(calls) == len(turn.calls):
         pairs = list(zip(calls, turn.calls, strict=True))
         if all(call.call_id and same(call, bound) for call, bound in pairs):
             return [bound.answer for bound in turn.calls]
-    open_ids = [b.call_id for b in turn.calls if b.open] if turn else [run.quick[0]] if run.quick else []
+    open_ids = [b.call_id for b in turn.calls if b.open] if turn else []
     raise HostError(f"a turn is open: observe {', '.join(open_ids) or 'its calls'} before proposing again")
 
 

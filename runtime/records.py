@@ -40,6 +40,28 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 """Kind of record -> names of its values, after `kind` and `at`."""
 
 
+def spread(records: Iterable[Record]) -> Iterator[Record]:
+    """
+    Write out what the fast path notes in two: `admitted` (a turn and its one answer) and `passed` (its end).
+
+    >>> [record[0] for record in spread([("passed", None, 1, "c1", "look", {}, "a", "b")])]
+    ['settled', 'moved', 'turn_ended']
+    """
+    for record in records:
+        if record[0] == "admitted":
+            _, at, number, text, call_id, tool, args, step = record
+            yield ("turn", at, number, text, 0)
+            yield ("decided", at, call_id, tool, args, "allow", step, step, None, None)
+        elif record[0] == "passed":
+            _, at, number, call_id, tool, result, step, target = record
+            yield ("settled", at, call_id, tool, "ok", {"result": result}, True, step)
+            if target is not None:
+                yield ("moved", at, step, "completed", target, step, None)
+            yield ("turn_ended", at, number, None)
+        else:
+            yield record
+
+
 def to_json(record: Record) -> dict[str, Any]:
     """
     Name the values of a record.

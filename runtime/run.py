@@ -161,7 +161,7 @@ class Run:
     __slots__ = (
         "busy", "called", "calls", "commands", "confidence", "cursor", "digest", "ended_at", "ending", "facts", "fresh",
         "history", "incomplete", "inputs", "iterations", "last", "moves", "now", "nudges", "numbered", "outcome", "outstanding",
-        "pending", "plan", "quick", "records", "refusals", "retired", "row", "run_id", "settled", "started", "started_by", "text",
+        "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown", "started", "started_by", "text",
         "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits", "waiting",
     )  # fmt: skip
 
@@ -191,6 +191,9 @@ class Run:
         self.timers: list[Timer] = []
         self.commands: dict[str, Command] = {}
         self.records: list[Record] = []
+        """what happened since the records were last read; the fast path notes two events in one (`records.spread`)"""
+        self.shown: list[Record] = []
+        """the records as they have been read"""
         self.verdicts: list[Any] = []
         """answers given since the verb began, for `Progress`"""
         self.fresh = False
@@ -213,8 +216,6 @@ class Run:
         self.outcome: str | None = None
         """the outcome, once it is published"""
         self.busy = False
-        self.quick: tuple[Any, ...] | None = None
-        """the one outstanding call of the fast path, if that is how it was admitted"""
 
     def record(self, kind: str, *values: Any) -> None:
         """Append to the record, in the order of `records.FIELDS`."""

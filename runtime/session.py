@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from threading import RLock
 from typing import Any
 
 from guideway.statemachine.errors import HostError
@@ -21,10 +20,12 @@ from .host import complete, fail, skip
 from .moves import enter
 from .plan import plan_of
 from .proposals import open_turn, repeated
+from .records import Record, spread
 from .run import Bound, Run, Status
 from .start import check_inputs, check_start
 from .teach import legal
 from .timers import let_pass, utc
+from .turnstile import Turnstile
 from .turns import drain, follow, react, settle
 from .verdicts import Command, LegalCall, Progress, Verdict
 
@@ -47,7 +48,7 @@ class Session:
         HostError: inputs are missing or against their schema, the machine needs `now`, or skills are unresolved.
     """
 
-    __slots__ = ("_lock", "_run", "machine")
+    __slots__ = ("_free", "_gate", "_held", "_run", "machine")
 
     def __init__(
         self,
@@ -59,15 +60,15 @@ class Session:
         started_by: str = "",
     ) -> None:
         plan = plan_of(machine)
-        self.machine = machine
-        self._lock = RLock()
         check_start(plan.definition, now)
         values = check_inputs(plan.definition, inputs or {})
-        run = self._run = Run(plan, values, run_id, started_by, utc(now))
+        run = Run(plan, values, run_id, started_by, utc(now))
+        self._attach(machine, run)
         run.record("started", plan.definition.id, plan.definition.digest, run_id, values)
         enter(run, None)
         react(run)
         run.verdicts.clear()
+        self._open()
 
     @classmethod
     def restore(cls, machine: Machine, saved: snapshot.Snapshot | Mapping[str, Any]) -> Session:
@@ -78,10 +79,20 @@ class Session:
             HostError: the snapshot is of another playbook, or is no snapshot.
         """
         session = cls.__new__(cls)
-        session.machine = machine
-        session._lock = RLock()
-        session._run = snapshot.restore(plan_of(machine), saved)
+        session._attach(machine, snapshot.restore(plan_of(machine), saved))
+        session._open()
         return session
+
+    def _attach(self, machine: Machine, run: Run) -> None:
+        self.machine = machine
+        self._run = run
+        self._gate = Turnstile()
+        self._free, self._held = self._gate.free, self._gate.held
+
+    def _open(self) -> None:
+        """Let the first verb in."""
+        self._gate.enter()
+        self._gate.leave(quick.is_ready(self._run))
 
     def propose(
         self, calls: Sequence[ToolCall], *, text: str = "", usage: Usage | None = None, now: datetime | None = None
@@ -94,20 +105,24 @@ class Session:
         Raises:
             HostError: a turn is still open, or `now` has no time zone.  Nothing has changed then.
         """
-        with self._lock:
-            run = self._run
-            if len(calls) == 1 and now is None and usage is None and not run.busy:
-                verdict = quick.propose(run, calls[0], text)
-                if verdict is not None:
-                    return [verdict]
-            return self._propose(calls, text, usage, now)
+        free = self._free
+        if free and now is None and usage is None and len(calls) == 1 and type(calls[0]) is ToolCall:
+            try:
+                free.pop()
+            except IndexError:  # another thread was quicker
+                return self._propose(calls, text, usage, now)
+            verdict = quick.propose(self._run, calls[0], text, self._held)
+            if verdict is not None:
+                return [verdict]
+            free.append(None)
+        return self._propose(calls, text, usage, now)
 
     def _propose(self, calls: Sequence[ToolCall], text: str, usage: Usage | None, now: datetime | None) -> list[Verdict]:
-        run = self._run
-        if run.quick is not None or run.turn is not None:
-            return repeated(run, calls)
-        with self._verb(now):
-            return open_turn(run, calls, text, usage)
+        with self._inside():
+            if self._run.turn is not None:
+                return repeated(self._run, calls)
+            with self._verb(now):
+                return open_turn(self._run, calls, text, usage)
 
     def observe(self, call_id: str, outcome: Outcome, now: datetime | None = None) -> Progress:
         """
@@ -118,29 +133,32 @@ class Session:
         Raises:
             HostError: the id is of no admitted call, or was reported with another outcome.  Nothing has changed then.
         """
-        with self._lock:
-            run = self._run
-            if run.quick is not None and run.quick[0] == call_id and now is None and not run.busy:
-                progress = quick.observe(run, outcome)
-                if progress is not None:
-                    return progress
-            return self._observe(call_id, outcome, now)
+        held = self._held
+        if held and now is None and type(outcome) is Succeeded:
+            try:
+                call = held.pop()
+            except IndexError:  # another thread was quicker
+                return self._observe(call_id, outcome, now)
+            if call[0] == call_id and (progress := quick.observe(self._run, call, outcome)) is not None:
+                self._free.append(None)
+                return progress
+            held.append(call)
+        return self._observe(call_id, outcome, now)
 
     def _observe(self, call_id: str, outcome: Outcome, now: datetime | None) -> Progress:
-        run = self._run
         if not isinstance(outcome, Outcome):
             raise HostError(f"the outcome of a call is Succeeded, Failed, Cancelled or Unknown, not {outcome!r}")
-        quick.thaw(run)
-        bound = run.outstanding.get(call_id)
-        if bound is None or bound.status is not Status.RUNNING:
-            return self._observed_before(call_id, outcome)
-        with self._verb(now):
-            if bound.call_id not in run.outstanding or bound.status is not Status.RUNNING:
-                return self._progress()  # a deadline came first
-            bound.outcome = outcome
-            bound.status = Status.ARRIVED
-            self._apply(bound)
-            return self._progress()
+        with self._inside() as run:
+            bound = run.outstanding.get(call_id)
+            if bound is None or bound.status is not Status.RUNNING:
+                return self._observed_before(call_id, outcome)
+            with self._verb(now):
+                if bound.call_id not in run.outstanding or bound.status is not Status.RUNNING:
+                    return self._progress()  # a deadline came first
+                bound.outcome = outcome
+                bound.status = Status.ARRIVED
+                self._apply(bound)
+                return self._progress()
 
     def _apply(self, bound: Bound) -> None:
         run = self._run
@@ -169,14 +187,14 @@ class Session:
 
     def tick(self, now: datetime) -> Progress:
         """Let time pass: fire what is due by `now`."""
-        with self._lock, self._verb(now):
+        with self._inside(), self._verb(now):
             return self._progress()
 
     def claim(self, *, confidence: float, now: datetime | None = None) -> Progress:
         """Note the confidence (0 to 1) that the agent, or a check of the host's, gives."""
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
             raise HostError(f"a confidence lies between 0 and 1, and is not {confidence!r}")
-        with self._lock, self._verb(now):
+        with self._inside(), self._verb(now):
             self._run.confidence = confidence
             self._run.record("claimed", confidence)
             follow(self._run)
@@ -184,7 +202,7 @@ class Session:
 
     def complete(self, note: str = "", now: datetime | None = None) -> Progress:
         """Declare the current step complete, by the host's own authority (recorded as such; no proof covers it)."""
-        with self._lock, self._verb(now):
+        with self._inside(), self._verb(now):
             complete(self._run, note)
             return self._progress()
 
@@ -195,39 +213,62 @@ class Session:
         Raises:
             HostError: the step is required.
         """
-        with self._lock, self._verb(now):
+        with self._inside(), self._verb(now):
             skip(self._run, note)
             return self._progress()
 
     def fail(self, note: str = "", now: datetime | None = None) -> Progress:
         """Declare the current step failed: its `on_failure`, else the end of the run."""
-        with self._lock, self._verb(now):
+        with self._inside(), self._verb(now):
             fail(self._run, note)
             return self._progress()
 
     def decide(self, call: ToolCall) -> Verdict:
         """Say what `propose([call])` would answer, and change nothing."""
-        with self._lock:
+        with self._inside():
             ghost = Session.restore(self.machine, self.snapshot)
             [verdict] = ghost._propose([call], "", None, None) if ghost._run.turn is None else repeated(ghost._run, [call])
             return verdict
 
     @contextmanager
+    def _inside(self, thaw: bool = True) -> Iterator[Run]:
+        """Hold the token; with `thaw`, a call the fast path has under way is turned into the open turn it stands for."""
+        gate = self._gate
+        gate.enter()
+        try:
+            if thaw and (held := gate.take()) is not None:
+                quick.thaw(self._run, held)
+            yield self._run
+        finally:
+            gate.leave(quick.is_ready(self._run))
+
+    @contextmanager
     def _verb(self, now: datetime | None) -> Iterator[None]:
-        """Everything a verb does lies between: thaw, time, fresh answers; and no verb inside another."""
+        """Everything a verb does lies between: time, fresh answers; no verb inside another, and all of it or nothing."""
         run = self._run
         if run.busy:
             raise HostError("a callback of the machine may look at its session, but not move it")
         utc(now)
-        quick.thaw(run)
+        saved = self._backup() if self.machine.materialized else None
         run.busy = True
         run.verdicts = []
         try:
             let_pass(run, now)
             run.moves = 0
             yield
+        except Exception:
+            if saved is not None:
+                self._run = saved
+            raise
         finally:
             run.busy = False
+
+    def _backup(self) -> Run:
+        """A copy to go back to, should a callback of the machine raise (S8)."""
+        run = self._run
+        saved = snapshot.restore(run.plan, snapshot.take(run))
+        saved.shown, saved.records = run.shown, list(run.records)
+        return saved
 
     def _progress(self) -> Progress:
         run = self._run
@@ -235,8 +276,8 @@ class Session:
 
     def legal(self) -> tuple[LegalCall, ...]:
         """Calls that are legal now, each with its constraints."""
-        with self._lock:
-            return tuple(legal(self._run))
+        with self._inside(thaw=False) as run:
+            return tuple(legal(run))
 
     @property
     def commands(self) -> list[Command]:
@@ -275,17 +316,17 @@ class Session:
     @property
     def snapshot(self) -> snapshot.Snapshot:
         """All there is to save."""
-        with self._lock:
-            quick.thaw(self._run)
-            return snapshot.take(self._run)
+        with self._inside() as run:
+            return snapshot.take(run)
 
     @property
-    def records(self) -> tuple[tuple[Any, ...], ...]:
+    def records(self) -> tuple[Record, ...]:
         """What happened, in order; `guideway.runtime.records` gives them names, JSON and a hash chain."""
-        return tuple(self._run.records)
+        return tuple(self.since(0))
 
-    def since(self, index: int) -> list[tuple[Any, ...]]:
+    def since(self, index: int) -> list[Record]:
         """The records from number `index` on, for a live view."""
-        return self._run.records[index:]
-
-
+        with self._inside(thaw=False) as run:
+            run.shown += spread(run.records)
+            run.records.clear()
+            return run.shown[index:]

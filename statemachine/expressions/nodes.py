@@ -2,8 +2,8 @@
 The tree of an expression.
 
 Every node knows where it stands: `offset` is its first code point, `end` the one after its last, both counted in
-the source of the expression.  Parentheses leave no node; those around an operand lie inside the span of its operator.  `a && b && c` is one `Logic` with three items, so a long
-list of conditions is no deep tree.
+the source of the expression.  Parentheses leave no node; those around an operand lie inside the span of its
+operator.  `a && b && c` is one `Logic` with three items, so a long list of conditions is no deep tree.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class _Parser:
                 index = self.expression()
                 self._expect("]", opened, "`]`")
                 node = Index(node, index, start, self._end)
-            elif self._is("(") and self._words[self._place - 1].text not in (")", "]"):
+            elif self._is("("):
                 raise ExpressionError("only functions are called", start, "put an operator before `(`")
             else:
                 return node

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from guideway.playbooks.codes import CODES
 from guideway.playbooks.reader import read_file
 

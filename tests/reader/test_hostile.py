@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from guideway.playbooks.limits import Limits
 from guideway.playbooks.reader import Document, read_data, read_text
 
@@ -42,8 +43,8 @@ DEEP_CHAIN = "a0: &a0 [1]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in ran
         (b"a: 1\r\nb: \x07\r\n", ["GW004 2:4"]),
         ("id: \x85\n", ["GW004 1:5"]),
         ("id: \ud800\n", ["GW004 1:5"]),
-        (LIST_BOMB, ["GW008 7:70"]),
-        (MAP_BOMB, ["GW008 6:90"]),
+        (LIST_BOMB, ["GW008 7:35"]),
+        (MAP_BOMB, ["GW008 7:41"]),
         (DEEP_CHAIN, ["GW009 60:12"]),
         ("&a [*a]", ["GW012 1:5"]),
         ("&a {x: &b [*a, *b]}", ["GW012 1:12", "GW012 1:16"]),
@@ -52,12 +53,13 @@ DEEP_CHAIN = "a0: &a0 [1]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in ran
         ("a: !!python/object/apply:os.system [id]", ["GW010 1:4"]),
         ("a: !!python/name:os.system", ["GW010 1:4"]),
         ("!!map {a: 1}", ["GW010 1:1"]),
-        ("[" * 50_000, ["GW009 1:61", "GW009 1:1001"]),
-        ('{"a":' + "[" * 50_000, ["GW006 1:50005", "GW009 1:65"]),
+        ("[" * 50_000, ["GW009 1:1001"]),
+        ('{"a":' + "[" * 50_000, ["GW009 1:65", "GW006 1:50005"]),
         ('{"a":' + "[" * 50_000 + "]" * 50_000 + "}", ["GW009 1:65"]),
         ("[" * 500 + "]" * 500, ["GW009 1:61"]),
         ("- " * 500 + "x", ["GW009 1:121"]),
         ("{a: " * 100 + "1" + "}" * 100, ["GW009 1:241"]),
+        ('{"a": {"\\u0000drop": 1}}', ["GW017 1:8"]),
         ("? " * 200 + "x", ["GW014 1:3"]),
     ],
     ids=lambda v: repr(v[:30]) if isinstance(v, str | bytes) else None,
@@ -89,8 +91,8 @@ def test_an_alias_bomb_within_the_budget_reads_and_copies_out() -> None:
 
 @pytest.mark.parametrize("values", [9, 10, 11])
 def test_the_budget_counts_keys_and_values_once_aliases_are_expanded(values: int) -> None:
-    """The text holds 11 keys and values: the map, two keys, `&x`'s list of two, and the alias's three and the rest."""
-    text = "a: &x [1, 2]\nb: *x\nc: 1\n"  # map 1, keys 3, list 3, alias 3, scalar 1
+    """The text holds 11: a map, three keys, a list of two, the same again for the alias, and a number."""
+    text = "a: &x [1, 2]\nb: *x\nc: 1\n"
     assert read_text(text, limits=Limits(max_values=values)).ok is (values >= 11)
     assert read_data({"a": [1, 2], "b": [1, 2], "c": 1}, limits=Limits(max_values=values)).ok is (values >= 11)
     assert read_text('{"a": [1, 2], "b": [1, 2], "c": 1}', limits=Limits(max_values=values)).ok is (values >= 11)
@@ -141,14 +143,28 @@ def test_binary_rubbish_is_given_up_as_no_text() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a:" + " " * 200_000 + "#", "- " * 50_000, "a" * 200_000 + "\n: b", '{"a": "' + "\\" * 200_000, "{" * 200_000,
-     "a: '" + "'" * 200_001, "a: b: " * 30_000, "[" + "(," * 100_000, "/*" * 100_000, '{"a": 1' + " /" * 100_000,
-     "&a " * 50_000, "{{" * 50_000, "a: {{ x }} y\n" * 20_000, "*a " * 50_000, "x: " + "- " * 50_000],
+    [
+        "a:" + " " * 200_000 + "#",
+        "- " * 50_000,
+        "a" * 200_000 + "\n: b",
+        '{"a": "' + "\\" * 200_000,
+        "{" * 200_000,
+        "a: '" + "'" * 200_000,
+        "a: b: " * 30_000,
+        "[" + "(," * 100_000,
+        '{"a": 1' + "/*" * 100_000,
+        '{"a": 1' + " /" * 100_000,
+        "&a " * 50_000,
+        "{{" * 50_000,
+        "a: {{ x }} y\n" * 20_000,
+        "*a " * 50_000,
+        "x: " + "- " * 50_000,
+    ],
     ids=lambda t: repr(t[:10]),
-)  # fmt: skip
+)
 def test_long_broken_lines_are_read_in_linear_time(text: str) -> None:
     """No pattern backtracks over a long line: these all end (a quadratic step would take minutes)."""
-    assert not read_text(text).ok or text.startswith("a:  ")
+    assert not read_text(text).ok or text.startswith(("a:  ", "- ", "x: "))
 
 
 class Hostile:

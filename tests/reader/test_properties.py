@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import yaml
-from guideway.playbooks.nodes import Node
-from guideway.playbooks.reader import read_data, read_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from guideway.playbooks.nodes import Node
+from guideway.playbooks.reader import read_data, read_text
 
 LIMIT = 10**18 - 1
 SCALARS = (
@@ -21,9 +23,14 @@ SCALARS = (
     | st.text(st.characters(exclude_categories=["Cs"]))
 )
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4), max_leaves=20
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
 )
-CALM = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=12)
+# Without the texts that YAML 1.1 writes unquoted and 1.2 takes for numbers: `0E0`, `08`, `0o7`.
+CALM = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=12).filter(
+    lambda text: not re.match(r"[-+]?\.?[0-9]", text)
+)
 CALM_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-LIMIT, LIMIT) | CALM,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(CALM, inner, max_size=4),
@@ -48,6 +55,7 @@ def nodes(root: Node) -> list[Node]:
     return found
 
 
+@settings(deadline=None)
 @given(VALUES, st.booleans(), st.sampled_from([None, 0, 2, "\t"]))
 def test_json_round_trips(value: Any, ascii_only: bool, indent: Any) -> None:
     """Reading what the json module wrote gives the value back, however it is laid out."""
@@ -57,6 +65,7 @@ def test_json_round_trips(value: Any, ascii_only: bool, indent: Any) -> None:
     assert {d.code for d in document.diagnostics} <= {"GW017"}
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_dicts_round_trip(value: Any) -> None:
     """Reading a dict gives its value back."""
@@ -66,18 +75,22 @@ def test_dicts_round_trip(value: Any) -> None:
     assert {d.code for d in document.diagnostics} <= {"GW017"}
 
 
+@settings(deadline=None)
 @given(CALM_VALUES, st.booleans(), st.sampled_from([True, False, None]), st.sampled_from([20, 80, 1000]))
 def test_yaml_round_trips(value: Any, unicode: bool, flow: bool | None, width: int) -> None:
     """Reading what PyYAML wrote gives the value back: what YAML 1.1 quotes is a text in 1.2 too."""
-    text = yaml.safe_dump(value, allow_unicode=unicode, default_flow_style=flow, width=width)
+    text = yaml.safe_dump(value, allow_unicode=unicode, default_flow_style=flow, width=width, sort_keys=False)
     if "|" in text or "\ufeff" in text or "? " in text:
-        return  # a text that begins with a blank line, a byte order mark, long keys: PyYAML's own dump does not read back
+        return  # what PyYAML itself does not read back: blank first lines, byte order marks, long keys
     document = read_text(text, syntax="yaml")
+    if "GW018" in [d.code for d in document.diagnostics]:
+        return  # `[(, )]` looks like one text cut at its comma
     assert document.root is not None, text
     assert same(document.root.plain(), value), text
-    assert [d for d in document.diagnostics if d.code not in {"GW017", "GW018"}] == []
+    assert [d for d in document.diagnostics if d.code != "GW017"] == []
 
 
+@settings(deadline=None)
 @given(CALM_VALUES, st.booleans())
 def test_json_is_yaml(value: Any, ascii_only: bool) -> None:
     """A JSON text read as YAML has the same value and the same places (surrogate escapes apart, which YAML lacks)."""
@@ -95,7 +108,11 @@ WORDS = st.text(st.sampled_from("abcé🚒"), min_size=1, max_size=6)
 STYLES = st.sampled_from(["", "'", '"'])
 
 
-@given(st.lists(st.tuples(WORDS, STYLES, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"]))
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(WORDS, STYLES, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=8),
+    st.sampled_from(["\n", "\r\n"]),
+)
 def test_every_place_points_at_its_text(items: list[tuple[str, str, list[str]]], end: str) -> None:
     """At a scalar's place stands its text, and `text_offset` finds each of its characters."""
     lines = ["list:"]
@@ -107,7 +124,7 @@ def test_every_place_points_at_its_text(items: list[tuple[str, str, list[str]]],
     assert document.root is not None
     source = [line.rstrip("\r") for line in text.split("\n")]
     for i, (key, quote, words) in enumerate(items):
-        path = ["list", i, f"{key}{i}"]
+        path: list[str | int] = ["list", i, f"{key}{i}"]
         node, place = document.root.at(path), document.key_span(path)
         assert source[place.line - 1][place.column - 1 :].startswith(f"{key}{i}:")
         assert source[node.line - 1][node.column - 1 :].startswith(quote + " ".join(words))
@@ -119,7 +136,11 @@ def test_every_place_points_at_its_text(items: list[tuple[str, str, list[str]]],
 PARTS = st.text(st.sampled_from("ab&|é"), min_size=1, max_size=5)
 
 
-@given(st.lists(st.lists(PARTS, min_size=1, max_size=4), min_size=1, max_size=4), st.sampled_from(["|", ">", ">-", "plain", "'", '"']))
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(PARTS, min_size=1, max_size=4), min_size=1, max_size=4),
+    st.sampled_from(["|", ">", ">-", "plain", "'", '"']),
+)
 def test_every_character_of_a_text_of_many_lines_is_found(lines: list[list[str]], style: str) -> None:
     """Also in blocks and folded texts each visible character has its true place."""
     body = [" ".join(line) for line in lines]
@@ -139,6 +160,7 @@ def test_every_character_of_a_text_of_many_lines_is_found(lines: list[list[str]]
             assert source[line - 1][column - 1] == sign
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), st.booleans())
 def test_every_character_behind_an_escape_is_found(value: str, ascii_only: bool) -> None:
     """In a JSON text each visible character is found where its escape or itself begins."""
@@ -156,15 +178,62 @@ def test_every_character_behind_an_escape_is_found(value: str, ascii_only: bool)
 
 FRAGMENTS = st.lists(
     st.sampled_from(
-        ["a", "b: ", ": ", "- ", "\n", "  ", "    ", "{", "}", "[", "]", ",", "'", '"', "#", " #", "!", "!!str ", "&x ", "*x",
-         "<<: ", "{{ ", " }}", "|", ">", "%", "@", "`", "\t", "\\", "? ", "---\n", "...", "012", "1e999", "é", "🚒", "\0", "\r\n",
-         "\u2028", "true", "null", '"a"', "(", ")", "//", "/*", "x: y\n"]
+        [
+            "a",
+            "b: ",
+            ": ",
+            "- ",
+            "\n",
+            "  ",
+            "    ",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            "'",
+            '"',
+            "#",
+            " #",
+            "!",
+            "!!str ",
+            "&x ",
+            "*x",
+            "<<: ",
+            "{{ ",
+            " }}",
+            "|",
+            ">",
+            "%",
+            "@",
+            "`",
+            "\t",
+            "\\",
+            "? ",
+            "---\n",
+            "...",
+            "012",
+            "1e999",
+            "é",
+            "🚒",
+            "\0",
+            "\r\n",
+            "\u2028",
+            "true",
+            "null",
+            '"a"',
+            "(",
+            ")",
+            "//",
+            "/*",
+            "x: y\n",
+        ]
     ),
     max_size=30,
-)  # fmt: skip
+)
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(FRAGMENTS.map("".join), st.sampled_from(["yaml", "json", None]))
 def test_no_text_raises(text: str, syntax: Any) -> None:
     """Whatever the text: no exception, every finding inside the text, and an unreadable text is never silent."""
@@ -179,6 +248,7 @@ def test_no_text_raises(text: str, syntax: Any) -> None:
         json.dumps(document.root.plain(), allow_nan=False).encode()
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_no_bytes_raise(raw: bytes) -> None:
     """Whatever the bytes: no exception, and only what is UTF-8 is read without a word."""
@@ -187,14 +257,14 @@ def test_no_bytes_raise(raw: bytes) -> None:
         raw.decode("utf-8")
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(FRAGMENTS.map("".join))
 def test_a_text_read_without_a_word_means_what_a_yaml_1_1_reader_of_texts_takes_it_for(text: str) -> None:
     """What passes without a finding PyYAML can read too, and it sees the same keys and the same texts."""
     document = read_text(text, syntax="yaml")
-    if document.diagnostics or document.root is None:
-        return
-    other = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - every scalar as text
+    if document.diagnostics or document.root is None or text.count("&x") > 1:
+        return  # PyYAML refuses an anchor that is defined anew, YAML 1.2 does not
+    other = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - every scalar as text
     assert shape(document.root.plain()) == shape(other)
 
 

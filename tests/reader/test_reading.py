@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from guideway.playbooks.reader import read_data, read_file, read_text
 
 
@@ -51,7 +52,9 @@ def test_a_large_file_is_refused_without_being_read_whole(tmp_path: Path) -> Non
     assert read_file(path, limits=Limits(max_bytes=6)).ok
 
 
-@pytest.mark.parametrize(("text", "is_json"), [('{"a": 1, }', True), (' \n{ }x', True), ("{a: 1, }", False), ("[1, ]", False)])
+@pytest.mark.parametrize(
+    ("text", "is_json"), [('{"a": 1, }', True), (" \n{ }x", True), ("{a: 1, }", False), ("[1, ]", False)]
+)
 def test_text_without_a_name_is_json_when_it_begins_like_json(text: str, is_json: bool) -> None:
     """A brace and then a double quote or a closing brace means JSON, where a trailing comma is a fault."""
     assert ("GW006" in [d.code for d in read_text(text).diagnostics]) is is_json
