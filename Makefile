@@ -11,7 +11,9 @@ $(STAMP): pyproject.toml
 	touch $@
 
 run: $(STAMP)
-	$(BIN)/python -Im examples.none
+	$(BIN)/guideway run playbooks/library/ssh-brute-force.yaml --tools examples/ssh/tools.py \
+		--input log=examples/ssh/auth.log --approve file:examples/ssh/approvals.json \
+		--trace out/trace.jsonl --draw out/run.svg
 
 test: $(STAMP)
 	$(BIN)/pytest -q

@@ -34,6 +34,7 @@ CATALOGUE: tuple[Rule, ...] = (
     _rule("GW121", "unresolved-skill", "finds skills whose tools nobody gave", names.unresolved_skill),
     _rule("GW122", "validation-not-enforced", "finds validations that are notes", names.validation_not_enforced),
     _rule("GW123", "term-cycle", "finds terms defined by one another in a circle", names.term_cycle),
+    _rule("GW124", "idle-key", "finds keys of a step that have no effect there", names.idle_key),
     _rule("GW130", "bad-schema", "finds schemas that are no JSON Schema", contracts.bad_schema),
     _rule("GW131", "default-against-schema", "finds defaults that do not fit", contracts.default_against_schema),
     _rule("GW132", "retry-of-a-write", "finds retries of calls that may do harm twice", contracts.retry_of_a_write),

@@ -22,7 +22,7 @@ def check(playbook: Playbook, *, skills: Mapping[str, Sequence[str]] | None = No
     >>> from guideway.playbooks.models import PlaybookStep
     >>> steps = [PlaybookStep(id=name, description="Look", expected_tools=["t"], next="a") for name in "ab"]
     >>> [finding.code for finding in check(Playbook(id="p", name="P", steps=steps))]
-    ['GW202', 'GW201']
+    ['GW201', 'GW202']
     """
     compiled = compile_playbook(playbook, skills=skills)
     found = compiled.diagnostics + list(falls_into_handler(playbook))

@@ -18,6 +18,8 @@ from guideway.statemachine.graph import can_reach, reachable, shortest_path
 from guideway.statemachine.span import Span
 from guideway.statemachine.tools import best_match
 
+from .quiet import no_collection
+
 NOWHERE = Span("<dict>", 1, 1)
 
 
@@ -29,8 +31,9 @@ def check_definition(definition: Definition) -> list[Diagnostic]:
     >>> check_definition(Definition("none", "None", "success", {"success": State("success", StateKind.END)}, {}))
     []
     """
-    flow = Flow(definition)
-    return [*unreachable_step(flow), *dead_end(flow)]
+    with no_collection():
+        flow = Flow(definition)
+        return [*unreachable_step(flow), *dead_end(flow)]
 
 
 class Flow:

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from guideway.playbooks.models import Playbook, PlaybookStep
+from guideway.playbooks.reader import read_data
 from guideway.playbooks.tools_spec import ToolSpec
-from guideway.playbooks.validate import recheck
+from guideway.playbooks.validate import validate
 from guideway.statemachine.definition import ANYWHERE, Definition, Edge, OutcomeClass, State
 from guideway.statemachine.diagnostic import Diagnostic, Level, in_order
 from guideway.statemachine.span import Span
@@ -20,19 +21,17 @@ from guideway.statemachine.tools import best_match, is_pattern
 
 from . import names
 from .chain import Chain, Exits, Way, Ways, head
-from .defaults import Keys
+from .defaults import TARGETS, Keys
 from .ends import DONE, Ends
-from .findings import Findings
+from .findings import WITHOUT_PLACES, Findings, Path
 from .inputs import lower_inputs
+from .quiet import no_collection
 from .reading import Reader
 from .scope import Scope
 from .steps import KINDS, StepLowering
 from .targets import Targets
 from .termination import lower_termination
 from .tools import lower_tools
-
-BUILT_IN_PYTHON = "<dict>"
-"""Such a playbook may not have passed the reader, which alone knows the rules between keys."""
 
 LEAST_ITERATIONS = 1000
 ITERATIONS_PER_STEP = 20
@@ -58,10 +57,18 @@ def compile_playbook(playbook: Playbook, *, skills: Mapping[str, Sequence[str]] 
     >>> [(edge.event, edge.target) for edge in made.definition.edges() if edge.source == "look"]
     [('completed', 'success'), ('failed', 'failed:look')]
     """
-    faults = recheck(playbook) if playbook.file == BUILT_IN_PYTHON else []
-    if any(fault.level is Level.ERROR for fault in faults):
-        return Compiled(None, faults)
-    return _Lowering(playbook, skills or {}).run()
+    with no_collection():
+        faults = _shape_faults(playbook)
+        if any(fault.level is Level.ERROR for fault in faults):
+            return Compiled(None, faults)
+        return _Lowering(playbook, skills or {}).run()
+
+
+def _shape_faults(playbook: Playbook) -> list[Diagnostic]:
+    """A playbook built in Python has not passed the reader, which alone knows the rules between keys."""
+    if playbook.file != WITHOUT_PLACES:
+        return []
+    return validate(read_data(playbook.model_dump(exclude_unset=True)))[1]
 
 
 class _Lowering:
@@ -124,6 +131,7 @@ class _Lowering:
         """Build the states of every step; S39: after the last step the list is done."""
         heads = [head(step, KINDS[each.step.kind]) for each, step in zip(keys, steps, strict=True)]
         targets = Targets({step.id: name for step, name in zip(steps, heads, strict=True)}, self.ends, self.reader)
+        self._check_shared(targets)
         states: list[State] = []
         for index, (each, step) in enumerate(zip(keys, steps, strict=True)):
             last = index + 1 == len(steps)
@@ -139,7 +147,7 @@ class _Lowering:
         next_ = (falls,) if written.next is None else targets.ways(written.next, (*keys.path, "next"))
         if keys.plain and not self._cut_off:
             return Exits(next_)
-        to = {key: self._handler(key, keys, targets) for key in _HANDLERS}
+        to = {key: self._handler(key, keys, targets) for key in TARGETS}
         return Exits(
             next=next_,
             switch=() if written.switch is None else targets.ways(written.switch, (*keys.path, "switch")),
@@ -183,7 +191,20 @@ class _Lowering:
             spans.setdefault(target, span)
         return tuple(Edge(ANYWHERE, "terminated", target, None, span) for target, span in spans.items())
 
-    # --- checks that need the whole page ---------------------------------------------------------------------------
+    # --- checks that need the whole page -------------------------------------------------------------------------
+
+    def _check_shared(self, targets: Targets) -> None:
+        """What `defaults` and `tools` say is checked even where no step makes use of it."""
+        defaults = self.playbook.defaults
+        for key in TARGETS:
+            written = getattr(defaults, key, None)
+            if written is not None:
+                targets.ways(written, ("defaults", key))
+        if defaults is not None and defaults.retry is not None:
+            self.reader.once(defaults.retry.when, "retry", ("defaults", "retry", "when"))
+        for name, spec in self.reader.scope.tools.items():
+            if spec.on_unknown is not None:
+                targets.ways(spec.on_unknown, ("tools", name, "on_unknown"))
 
     def _check_optional_tools(self) -> None:
         scope = self.reader.scope
@@ -210,7 +231,5 @@ class _Lowering:
             return "an end of the run", None
         if name in made:
             return f"a state of the step `{made[name].id}`", made[name].span
-        return ("what may happen in every state" if name == ANYWHERE else ""), None
+        return ("every state at once" if name == ANYWHERE else ""), None
 
-
-_HANDLERS = ("on_failure", "on_reject", "on_timeout", "on_exhausted", "on_unknown", "on_max_visits")

@@ -31,11 +31,15 @@ def unknown_target(word: str, span: Span, steps: Iterable[str], outcomes: Iterab
     ## Repair
     Write the id of a step, `success`, `failed`, `stopped`, `escalated`, `done`, or a word of `outcomes`.
     """
-    ends = list(outcomes)
+    meant = _MEANT.get(word.lower())
     return Diagnostic(
         "GW110", Level.ERROR, f"`{word}` is neither a step nor an outcome", span,
-        help=hint(word, [*steps, *ends], "write the id of a step, or an outcome"),
+        help=f"write `{meant}`" if meant else hint(word, [*steps, *outcomes], "write the id of a step, or an outcome"),
     )  # fmt: skip
+
+
+_MEANT = {"end": "done", "exit": "done", "finish": "done", "complete": "success", "stop": "stopped", "error": "failed"}
+"""How other formats say it."""
 
 
 def unknown_outcome(word: str, span: Span, outcomes: Iterable[str]) -> Diagnostic:
@@ -329,9 +333,31 @@ def validation_not_enforced(text: str, span: Span, why: str) -> Diagnostic:
     Write an expression (`size(facts.query_siem.senders) > 0`), or move the text to `description`.
     """
     return Diagnostic(
-        "GW122", Level.WARNING, f"this validation is not enforced: {why}", span,
-        help=f"write an expression, or move the text to `description`: {shorten(text)}",
+        "GW122", Level.WARNING, f"the validation `{shorten(text)}` is not enforced: {why}", span,
+        help="write an expression, or move the text to `description`",
     )  # fmt: skip
+
+
+def idle_key(key: str, step: str, why: str, span: Span) -> Diagnostic:
+    """
+    ## What it finds
+    A key of a step that has no effect there: a limit on calls where nobody calls, a handler of something that cannot
+    happen.
+
+    ## Why it matters
+    The page promises what the machine does not do.
+
+    ## Example
+    ```yaml
+    - {id: look, expected_tools: [query_siem], on_timeout: escalated}
+    ```
+    There is no `timeout`, so nothing ever times out.
+
+    ## Repair
+    Delete the key, or add the one it needs.
+    """
+    return Diagnostic("GW124", Level.WARNING, f"`{key}` has no effect on step `{step}`: {why}", span,
+                      help="delete it, or add what it needs")  # fmt: skip
 
 
 def term_cycle(names: tuple[str, ...], span: Span) -> Diagnostic:

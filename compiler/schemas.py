@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, best_match
+from jsonschema.exceptions import SchemaError, ValidationError, best_match
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
@@ -22,14 +23,14 @@ def schema_fault(schema: Mapping[str, Any]) -> tuple[str, Path] | None:
     Say why a schema is none, and where in it; None where it is one.
 
     >>> schema_fault({"type": "number", "minimum": "low"})
-    ("'low' is not of type 'number'", ('minimum',))
+    ('`"low"` is not of type `number`', ('minimum',))
     >>> schema_fault({"type": "object"}) is None
     True
     """
     try:
         Draft202012Validator.check_schema(schema, Draft202012Validator.FORMAT_CHECKER)
     except SchemaError as error:
-        return error.message, tuple(error.absolute_path)
+        return _told(error), tuple(error.absolute_path)
     return None
 
 
@@ -38,7 +39,7 @@ def value_fault(value: Any, schema: Mapping[str, Any]) -> str | None:
     Say why a value does not fit a schema, or why that cannot be told; None where it fits.
 
     >>> value_fault("high", {"type": "number"})
-    "'high' is not of type 'number'"
+    '`"high"` is not of type `number`'
     >>> value_fault(1, {"$ref": "https://example.org/schema"})
     'a reference leads nowhere: https://example.org/schema'
     """
@@ -50,7 +51,17 @@ def value_fault(value: Any, schema: Mapping[str, Any]) -> str | None:
         return "the schema refers to itself without end"
     except re.error as fault:
         return f"a pattern of the schema is none: {fault}"
-    return None if error is None else str(error.message)
+    return None if error is None else _told(error)
+
+
+def _told(error: SchemaError | ValidationError) -> str:
+    """Say in JSON's words what jsonschema says in Python's."""
+    value = json.dumps(error.instance, ensure_ascii=False, default=str)
+    if error.validator == "type":
+        return f"`{value}` is not of type `{error.validator_value}`"
+    if error.validator == "format":
+        return f"`{value}` is no {error.validator_value}"
+    return str(error.message)
 
 
 def argument_faults(args: Collection[str], parameters: Mapping[str, Any]) -> tuple[list[str], list[str], list[str]]:

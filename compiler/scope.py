@@ -31,6 +31,8 @@ class Scope:
         self.closed = playbook.tools is not None
         self.facts: dict[str, list[str]] = {}
         self._loose: set[str] = set(playbook.optional_tools)
+        repeated = ((step.id, step.repeat) for step in playbook.steps)
+        self._collected = {name for name, repeat in repeated if repeat is not None and repeat.collect is not None}
         self._specs: dict[str, ToolSpec | None] = {}
         for step in playbook.steps:
             for name, tool in self._written_by(step):
@@ -69,7 +71,7 @@ class Scope:
 
     def fact_schema(self, name: str) -> Schema | None:
         """The schema of a fact, where all that may be kept under its name has the same declared one."""
-        if best_match(name, self._loose) is not None:
+        if name in self._collected or best_match(name, self._loose) is not None:
             return None
         schemas = [spec.result for tool in dict.fromkeys(self.facts.get(name, ())) if (spec := self.spec(tool))]
         same = len(schemas) == len(dict.fromkeys(self.facts.get(name, ()))) and all(s == schemas[0] for s in schemas)

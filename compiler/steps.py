@@ -14,6 +14,7 @@ from guideway.statemachine.tools import Effect, is_pattern
 from . import contracts, names
 from .defaults import Keys
 from .findings import Path
+from .idle import check_idle_keys
 from .reading import Reader
 from .tools import lower_approval
 from .validations import lower_validation
@@ -57,6 +58,8 @@ class StepLowering:
             self.reader.findings.at(path),
         )
         self._check_budget(step, path)
+        if not keys.plain:
+            check_idle_keys(keys, self.reader.findings)
         return step
 
     # --- the agent's work ----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,8 @@ def lower_validation(written: list[Any] | dict[str, Any], path: Path, reader: Re
         why = "it is a setting of its own" if named and isinstance(value, bool) else not_an_expression(value)
         if why is not None:
             span = reader.findings.at(here)
-            reader.findings.add(here, names.validation_not_enforced(str(value), span, why))
+            text = value if isinstance(value, str) else json.dumps(value)
+            reader.findings.add(here, names.validation_not_enforced(text, span, why))
         elif (expression := reader.expression(_source(value), "validation", here)) is not None:
             found.append(expression)
     return tuple(found)

@@ -52,7 +52,10 @@ def arrows(definition: Definition, walk: Walk | None, places: Places) -> tuple[A
             strand.words = {} if target in places.merged else _reasons(definition, edge)  # a merged box names its own
     for edge, count in _unforeseen(definition, walk):
         pair = places.node[edge.source], places.node[edge.target]
-        _add(strands.setdefault((*pair, True), _Strand()), edge, (edge,), count)
+        strand = strands.setdefault((*pair, True), _Strand())
+        _add(strand, edge, (edge,), count)
+        strand.words |= _reasons(definition, edge)
+        strand.words.pop("terminated", None)
     ordered = sorted(strands.items(), key=lambda s: (places.order[s[0][0]], places.order[s[0][1]], not s[0][2]))
     return tuple(_arrow(f"a{i}", *key, strand, walk) for i, (key, strand) in enumerate(ordered))
 

@@ -20,7 +20,8 @@ CURRENT = "#fff3c4"
 CURRENT_LINE = "#c27803"
 DANGER = "#b03a00"
 PAPER = "#ffffff"
-FRAME = "#f5f7fa"
+FRAME = "#f3f5f8"
+FRAME_LINE = "#dfe4ea"
 
 
 @dataclass(frozen=True, slots=True)

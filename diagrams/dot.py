@@ -8,7 +8,7 @@ Boxes have HTML-like labels, for a title and several kinds of lines; every text 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from html import escape as html
+from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ _GRAPH = {"rankdir": "TB", "bgcolor": colours.PAPER, "fontname": FONT, "fontsize
 _NODE = {"fontname": FONT, "fontsize": "11", "fontcolor": colours.INK, "margin": "0.13,0.07"}
 _EDGE = {"fontname": FONT, "fontsize": "9", "fontcolor": colours.SOFT, "color": colours.LINE,
          "arrowsize": "0.7", "arrowhead": "normal"}  # fmt: skip
-_CLUSTER = {"label": "", "style": "rounded,filled", "color": colours.FRAME, "fillcolor": colours.FRAME, "margin": "8"}
+_CLUSTER = {"label": "", "style": "rounded,filled", "color": colours.FRAME_LINE, "fillcolor": colours.FRAME, "margin": "8"}
 _SHAPES: Mapping[Shape, Mapping[str, str]] = {
     Shape.START: {"shape": "circle", "width": "0.18", "fixedsize": "true"},
     Shape.AGENT: {"shape": "box", "style": "rounded,filled"},
@@ -48,27 +48,26 @@ _FONTS = {
     Role.LIMIT: (9, colours.SOFT),
     Role.EXIT: (9, colours.SOFT),
 }
-_UNBROKEN = frozenset({Role.TOOL, Role.DANGER, Role.GUARD})
-NOTE_WIDTH = 38
-"""Where the text of a note is broken, in characters."""
+_WIDTHS = {Role.NOTE: 38, Role.LIMIT: 46, Role.EXIT: 46}
+"""Where lines are broken, in characters; the others are not."""
 
 
 def dot(picture: Picture) -> graphviz.Digraph:
     """Write a picture as a `graphviz.Digraph`; its `source` is the text, the same for the same picture."""
     import graphviz
 
-    title = f"<<B>{html(picture.title)}</B><BR/> >" if picture.title else ""
+    title = f"<<B>{_html(picture.title)}</B><BR/> >" if picture.title else ""
     drawn = graphviz.Digraph(name="playbook", graph_attr=_GRAPH | {"label": title}, node_attr=_NODE, edge_attr=_EDGE)
-    framed = {id for frame in picture.frames for id in frame.nodes}
-    boxes = {node.id: node for node in picture.nodes}
-    for frame in picture.frames:
-        with drawn.subgraph(name=f"cluster_{frame.id}") as inner:
-            inner.attr(id=frame.id, **_CLUSTER)
-            for id in frame.nodes:
-                inner.node(id, **_box(boxes[id]))
-    for node in picture.nodes:
-        if node.id not in framed:
+    framed = {id: frame for frame in picture.frames for id in frame.nodes}
+    for node in picture.nodes:  # in the order of the page: Graphviz lays out by it
+        frame = framed.get(node.id)
+        if frame is None:
             drawn.node(node.id, **_box(node))
+            continue
+        with drawn.subgraph(name=f"cluster_{frame.id}") as inner:
+            if node.id == frame.nodes[0]:
+                inner.attr(id=frame.id, **_CLUSTER)
+            inner.node(node.id, **_box(node))
     with drawn.subgraph(graph_attr={"rank": "sink"}) as bottom:
         for id in _apart(picture):
             bottom.node(id)
@@ -107,7 +106,7 @@ def _box(node: Node) -> dict[str, str]:
 def _label(node: Node) -> str:
     align = "LEFT" if node.shape in (Shape.AGENT, Shape.CALL) else "CENTER"
     ink = colours.FAINT if node.tone is Tone.DIMMED else colours.SOFT if node.muted else ""
-    rows = [_head(node, ink), f'<FONT COLOR="{ink or colours.INK}"><B>{html(node.title)}</B></FONT>']
+    rows = [_head(node, ink), f'<FONT COLOR="{ink or colours.INK}"><B>{_html(node.title)}</B></FONT>']
     rows += [row for line in node.lines for row in _rows(line, ink)]
     if node.refused:
         rows.append(f'<FONT POINT-SIZE="10" COLOR="{colours.DANGER}"><B>✗ {node.refused} refused</B></FONT>')
@@ -122,7 +121,7 @@ def _head(node: Node, ink: str) -> str:
         return ""
     word = f"{paint.sign} {node.shape}"
     word += f" {TIMES}{node.visits}" if node.visits > 1 else ""
-    text = f'<FONT POINT-SIZE="8" COLOR="{ink or paint.line}">{html(word)}</FONT>'
+    text = f'<FONT POINT-SIZE="8" COLOR="{ink or paint.line}">{_html(word)}</FONT>'
     if node.tone is Tone.CURRENT:
         text += f'<FONT POINT-SIZE="9" COLOR="{colours.CURRENT_LINE}"><B>  ● here</B></FONT>'
     return text
@@ -131,18 +130,19 @@ def _head(node: Node, ink: str) -> str:
 def _rows(line: Line, ink: str) -> Iterator[str]:
     size, colour = _FONTS[line.role]
     text = "<I>{}</I>" if line.role in (Role.NOTE, Role.GUARD) else "{}"
-    for part in [line.text] if line.role in _UNBROKEN else wrapped(line.text):
-        yield f'<FONT POINT-SIZE="{size}" COLOR="{ink or colour}">{text.format(html(part))}</FONT>'
+    for part in wrapped(line):
+        yield f'<FONT POINT-SIZE="{size}" COLOR="{ink or colour}">{text.format(_html(part))}</FONT>'
 
 
-def wrapped(text: str) -> list[str]:
+def wrapped(line: Line) -> list[str]:
     """
-    Break a text at its spaces, at most `NOTE_WIDTH` characters a line.
+    Break a line at its spaces, where its kind has a width.
 
-    >>> wrapped("Find out whether the sign-in was the user's own")
+    >>> wrapped(Line(Role.NOTE, "Find out whether the sign-in was the user's own"))
     ['Find out whether the sign-in was the', "user's own"]
     """
-    return wrap(text, NOTE_WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
+    width = _WIDTHS.get(line.role, len(line.text) + 1)
+    return wrap(line.text, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _line(arrow: Arrow, loose: bool) -> dict[str, str]:
@@ -165,9 +165,14 @@ def _line(arrow: Arrow, loose: bool) -> dict[str, str]:
     return look
 
 
+def _html(text: str) -> str:
+    """Escape a text for an HTML-like label, in which Graphviz still reads `\\N` and its like."""
+    return escape(text).replace("\\", "\\\\")
+
+
 def _plain(text: str) -> str:
     """Escape a text for a label that is not HTML-like: Graphviz reads entities and backslashes in it."""
     import graphviz
 
-    escaped: str = graphviz.escape(html(text, quote=False))
+    escaped: str = graphviz.escape(escape(text, quote=False))
     return escaped

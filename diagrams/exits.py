@@ -39,7 +39,7 @@ def _say(boxes: dict[str, Node], target: str, crowd: list[Arrow]) -> None:
         words = "; ".join(arrow.labels)
         line = Line(Role.EXIT, f"{words} → {boxes[target].title}")
         boxes[arrow.source] = _with(boxes[arrow.source], line)
-    boxes[target] = _with(boxes[target], Line(Role.NOTE, f"from {len(crowd)} steps"))
+    boxes[target] = _with(boxes[target], Line(Role.NOTE, f"from {len(crowd)} boxes"))
 
 
 def _with(node: Node, line: Line) -> Node:

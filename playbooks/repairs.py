@@ -13,7 +13,7 @@ from .hints import Fault, Hint, explain
 from .places import place_of
 
 MAX_REPAIRS = 20
-MAX_REREAD = 8_000_000
+MAX_REREAD = 2_000_000
 """Characters read again for repairs, in all: a bound on the time that a broken file can cost."""
 
 

@@ -46,21 +46,25 @@ def validate(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
     >>> print(*found, sep="\\n")
     <text>:4:16: error: unknown key `descripton` in a step; did you mean `description`? [GW020]
     """
-    found = list(document.diagnostics)
-    playbook: Playbook | None = None
-    if document.root is not None and document.root.kind != "map":
-        said = f"a playbook is a map of keys, not {value_text(document.root.plain())}"
-        found.append(Fault("GW041", (), said, "begin with `id: …`, `name: …`, `steps: …`").placed(document))
-    elif document.root is not None:
-        flat, of_groups = flatten(document)
-        data = flat.root.plain() if flat.root else {}
-        with no_collection():
-            playbook, faults = _judge(data)
-        found += of_groups
-        found += (fault.placed(flat) for fault in _told(faults, flat.complete))
-        if playbook is not None:
-            playbook._source.document = flat
-    usable = not any(finding.level is Level.ERROR for finding in found)
+    root = document.root
+    if root is None:
+        return None, in_order(document.diagnostics)
+    if root.kind != "map":
+        said = f"a playbook is a map of keys, not {value_text(root.plain())}"
+        fault = Fault("GW041", (), said, "begin with `id: …`, `name: …`, `steps: …`")
+        return None, in_order([*document.diagnostics, fault.placed(document)])
+    with no_collection():
+        return _validated(document)
+
+
+def _validated(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
+    flat, of_groups = flatten(document)
+    playbook, faults = _judge(flat.root.plain() if flat.root else {})
+    told = [fault.placed(flat) for fault in _told(faults, flat.complete)]
+    found = [*document.diagnostics, *of_groups, *told]
+    usable = playbook is not None and not any(finding.level is Level.ERROR for finding in found)
+    if playbook is not None:
+        playbook._source.document = flat
     return (playbook if usable else None), in_order(found)
 
 

@@ -49,7 +49,9 @@ class YamlEvents:
                 if event.tag is not None or event.anchor is not None or stand_ins:
                     self._rare(event)
                 elif not out.wants_key:
-                    out.scalar(node(event))
+                    made = node(event)
+                    if made is not None:
+                        out.scalar(made)
                 elif event.style == '"' or event.value == "<<":
                     self._odd_key(event)
                 else:
@@ -64,8 +66,8 @@ class YamlEvents:
             elif kind == DOCUMENT and not self._first(event):
                 return
 
-    def _node(self, event: Any) -> Node:
-        """What a scalar without tag means as a value."""
+    def _node(self, event: Any) -> Node | None:
+        """What a scalar without tag means as a value; None where it is the missing value of half a text."""
         mark, value, style = event.start_mark, event.value, event.style
         start, end, comments = mark.index, event.end_mark.index, self.cuts.comments
         if style:
@@ -78,6 +80,8 @@ class YamlEvents:
         if value in CONSTANTS:
             if not value:
                 self.cuts.nothing(mark)
+                if self._joined(mark):
+                    return None
             return Node(CONSTANTS[value], mark.line + 1, mark.column + 1, "", value)
         if value[0] in NUMBER_STARTS:
             found = self._number(value, mark)
@@ -87,6 +91,26 @@ class YamlEvents:
             self.cuts.check(value, mark, end)
         more = None if end - start == len(value) else self.text[start:end]  # differs where lines are folded
         return Node(value, mark.line + 1, mark.column + 1, "", more)
+
+    def _joined(self, mark: Any) -> bool:
+        """Whether a key without colon is the rest of the text before it: `{description: first this, then that}`."""
+        out, here, key = self.out, self.out.here, self.out.pending
+        if out.dropped or here is None or key not in here.more or " " not in key or not here.value:
+            return False
+        before = here.value[next(reversed(here.value))]
+        if before.style or not isinstance(before.value, str) or self.text[max(mark.index - 80, 0) : mark.index].rstrip().endswith(":"):
+            return False
+        line, column = here.more.pop(key)
+        before.value = whole = f"{before.value}, {key}"
+        out.pending, out.wants_key = None, True
+        out.report(
+            "GW018",
+            f"`{short(key)}` is a key without a value: between brackets a comma ends the text before it",
+            line,
+            column,
+            f"quote the whole value: {quoted(short(whole, 100))}",
+        )
+        return True
 
     def _number(self, value: str, mark: Any) -> int | float | str:
         try:
@@ -133,7 +157,10 @@ class YamlEvents:
         elif self.out.wants_key:
             node = Node(event.value, line, column, style)
         else:
-            node = self._node(event)
+            made = self._node(event)
+            if made is None:
+                return
+            node = made
         if event.anchor is not None:
             self.anchors.mark(event.anchor, node)
         if not self.out.wants_key:

@@ -1,0 +1,1 @@
+"""Running a playbook: sessions, verdicts, approvals, the driver."""

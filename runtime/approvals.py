@@ -13,11 +13,12 @@ from typing import Any
 
 from guideway.statemachine.errors import HostError
 
-from .calls import Cancelled, Succeeded
+from .calls import Succeeded
 from .gate import Admit, Hold, decide
 from .issue import reject as reject_call
 from .issue import start
 from .moves import fail, take
+from .own import Settled, clean, own
 from .questions import close
 from .run import Bound, Pending, Run, Status
 from .session import Session
@@ -66,27 +67,43 @@ class Approvals:
 
     def approve(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Allow the step, or exactly this call."""
-        return self._decide(approval_id, by, now, lambda run, pending: granted(run, pending, by, note), of=("step", "call"))
+        return self._decide(
+            approval_id, by, now, lambda run, pending: granted(run, pending, by, note), of=("step", "call")
+        )
 
     def reject(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Refuse it."""
-        return self._decide(approval_id, by, now, lambda run, pending: rejected(run, pending, by, note), of=("step", "call"))
+        return self._decide(
+            approval_id, by, now, lambda run, pending: rejected(run, pending, by, note), of=("step", "call")
+        )
 
-    def happened(self, approval_id: str, result: Any = None, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
+    def happened(
+        self, approval_id: str, result: Any = None, *, by: str, note: str = "", now: datetime | None = None
+    ) -> Decided:
         """Reconcile an unknown call: it happened, with this result (S24)."""
-        settled = Succeeded(result)
-        return self._decide(approval_id, by, now, lambda run, p: reconcile(run, p, settled, by, note), of=("reconcile",))
+        settled = own(Succeeded(result))
+        return self._decide(
+            approval_id, by, now, lambda run, p: reconcile(run, p, settled, by, note), of=("reconcile",)
+        )
 
     def did_not_happen(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Reconcile an unknown call: it did not happen, so it may be made again."""
-        return self._decide(approval_id, by, now, lambda run, p: reconcile(run, p, Cancelled(), by, note), of=("reconcile",))
+        return self._decide(
+            approval_id, by, now, lambda run, p: reconcile(run, p, Settled("cancelled"), by, note), of=("reconcile",)
+        )
 
     def _decide(
-        self, approval_id: str, by: str, now: datetime | None, effect: Callable[[Run, Pending], None], of: tuple[str, ...]
+        self,
+        approval_id: str,
+        by: str,
+        now: datetime | None,
+        effect: Callable[[Run, Pending], None],
+        of: tuple[str, ...],
     ) -> Decided:
         session = self._session
         if not by:
             raise HostError("a decision names the person who makes it: by=…")
+        by = clean(by)
         with session._inside(), session._verb(now):
             run = session._run
             pending = run.pending.get(approval_id)
@@ -160,13 +177,13 @@ def rejected(run: Run, pending: Pending, by: str, note: str) -> None:
         reject_call(run, pending.call, why)
 
 
-def reconcile(run: Run, pending: Pending, outcome: Succeeded | Cancelled, by: str, note: str) -> None:
+def reconcile(run: Run, pending: Pending, outcome: Settled, by: str, note: str) -> None:
     """What the person found is the outcome; an automatic call that did not happen is made again (S24)."""
-    close(run, pending, "happened" if isinstance(outcome, Succeeded) else "did not happen", by, note)
+    close(run, pending, "happened" if outcome.word == "ok" else "did not happen", by, note)
     bound = pending.call
     if bound is None:
         return
-    again = bound.automatic and isinstance(outcome, Cancelled) and bound.step == run.cursor.step
+    again = bound.automatic and outcome.word == "cancelled" and bound.step == run.cursor.step
     if again and bound.visit == run.cursor.visit:
         make_again(run, bound)
     else:
@@ -177,7 +194,7 @@ def make_again(run: Run, bound: Bound) -> None:
     """Settle the call as not run and issue it anew, under the approval it had."""
     del run.outstanding[bound.call_id]
     bound.status = Status.DONE
-    run.settled[bound.call_id] = "cancelled"
+    run.settled[bound.call_id] = Settled("cancelled")
     run.record("settled", bound.call_id, bound.tool, "cancelled", None, False, bound.step)
     run.cursor.again = bound.args
     run.fresh = True

@@ -18,11 +18,14 @@ from guideway.statemachine.definition import StateKind
 from guideway.statemachine.errors import HostError
 
 from .agents import Agent, Brief, Heard, Reply
-from .approvals import Approvals
+from .approvals import Approvals, Question
 from .calls import Cancelled, Outcome, ToolCall, Unknown
 from .clocks import Clock, WallClock
 from .decisions import Decisions, Nobody, enact
+from .plan import plan_of
+from .questions import text
 from .records import Record
+from .scope import scope
 from .session import Session
 from .toolbox import Tools, call_tool, find_tool, first_agent_step, missing_tools
 from .verdicts import Allow, Cancel, Deny, RunCall, Verdict, Wait
@@ -85,7 +88,7 @@ class Driver:
         clock: Clock | None = None,
         watchers: Iterable[Watcher] = (),
     ) -> None:
-        self._definition = session.machine.definition
+        self._definition = plan_of(session.machine).definition
         check_means(session, tools, agent)
         self._session = session
         self._control = Approvals(session)
@@ -126,7 +129,7 @@ class Driver:
         elif call := next((c for c in commands if isinstance(c, RunCall)), None):
             self._observe(call.call_id, self._call(call.call_id, call.tool, call.args))
         elif self._control.pending:
-            return None if self._decide() else Finish(Why.WAITING, "; ".join(self._session.waiting))
+            return None if self._decide() else Finish(Why.WAITING, "; ".join(map(whom, self._control.pending)))
         elif self._definition.states[self._session.state].kind is StateKind.STEP:
             return self._turn()
         elif wait := min((c for c in commands if isinstance(c, Wait)), key=lambda c: c.due, default=None):
@@ -175,7 +178,7 @@ class Driver:
 
     def _decide(self) -> bool:
         """Put every open question to the source of decisions; True where one was decided."""
-        for question in self._control.pending:
+        for question in self._questions():
             objection = ""
             while decision := self._decisions.decide(question, objection):
                 decided = enact(self._control, question, decision, self._clock.now())
@@ -189,11 +192,16 @@ class Driver:
                     return True  # time has closed it
         return False
 
+    def _questions(self) -> list[Question]:
+        """What is asked; before a step of the runtime's own call, with that call as it would be made now."""
+        return [with_call(self._session, question) for question in self._control.pending]
+
     def _turn(self) -> Finish | None:
         """Ask the agent, and propose what it wants to do."""
         step = self._definition.states[self._session.state].step
         if self._agent is None or step is None:
             raise HostError(f"an agent works in `{self._session.state}`, and none was given")
+        self._sit_out()
         reply = self._agent.reply(Brief(step, self._session.legal(), tuple(self._heard)))
         if reply is None:
             return Finish(Why.SILENT, f"the agent has nothing more to say, and the run stands in step `{step.id}`")
@@ -212,6 +220,15 @@ class Driver:
             self._calls.setdefault(verdict.call_id, call)
             self._allow(verdict)
         self._heard = [Heard(call, verdict) for call, verdict in zip(calls, verdicts, strict=True)]
+
+    def _sit_out(self) -> None:
+        """A call refused because its tool may be tried again only later: let that time pass, then let the agent go on."""
+        barred = self._session._run.cursor.barred or {}
+        refused = {
+            h.verdict.tool for h in self._heard if isinstance(h.verdict, Deny) and h.verdict.code == "retry_wait"
+        }
+        if due := [barred[tool] for tool in refused if tool in barred]:
+            self._wait(Wait("", max(due), self._session.state))
 
     def _wait(self, wait: Wait) -> None:
         seconds = (wait.due - self._clock.now()).total_seconds()
@@ -241,7 +258,7 @@ def check_means(session: Session, tools: Tools, agent: Agent | None) -> None:
     Raises:
         HostError: naming the tool, or the agent's step, and where it stands.
     """
-    definition = session.machine.definition
+    definition = plan_of(session.machine).definition
     missing = list(missing_tools(definition, tools))
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
@@ -250,10 +267,24 @@ def check_means(session: Session, tools: Tools, agent: Agent | None) -> None:
         raise HostError(f"an agent works in step `{step}`, and none was given")
 
 
+def with_call(session: Session, question: Question) -> Question:
+    """The question whether a step may be entered, with the call that the step makes."""
+    step = plan_of(session.machine).definition.steps.get(question.step)
+    if question.of != "step" or step is None or step.call is None:
+        return question
+    args = text(session._run, dict(step.call.args), scope(session._run))
+    return replace(question, tool=step.call.tool, args=args if isinstance(args, dict) else None)
+
+
+def whom(question: Question) -> str:
+    """For whom a question waits, and what it is."""
+    return f"{' or '.join(question.approvers) or 'anybody'} to decide on `{question.step}`: {question.ask}"
+
+
 def own(call: ToolCall) -> ToolCall:
     """A call whose arguments nobody else can change after they were decided on; what is no JSON the gate refuses."""
     try:
-        return replace(call, args=normal(call.args))
+        return ToolCall(call.name, normal(call.args), call.call_id)
     except ValueError:
         return call
 

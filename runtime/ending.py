@@ -11,8 +11,8 @@ from guideway.statemachine.conditions import (
     Condition,
     ConfidenceMet,
     MaxIterations,
-    NoToolCalls,
     Not,
+    NoToolCalls,
     TextMention,
     TimeLimit,
     TokenLimit,
@@ -21,6 +21,7 @@ from guideway.statemachine.conditions import (
 from guideway.statemachine.definition import Edge, EndKind, OutcomeClass, StateKind, Termination
 from guideway.statemachine.patterns import pattern
 
+from .own import Settled
 from .run import Run, Status
 from .scope import elapsed
 from .teach import refuse
@@ -50,7 +51,7 @@ def begin_ending(run: Run, outcome: str) -> None:
         elif bound.status is Status.DOUBT:
             del run.outstanding[bound.call_id]
             bound.status = Status.DONE
-            run.settled[bound.call_id] = "unknown"
+            run.settled[bound.call_id] = Settled("unknown")
             run.unknown.append(bound.tool)
         elif bound.status is Status.RUNNING:
             run.commands[bound.call_id] = Cancel(bound.call_id)

@@ -14,6 +14,7 @@ from guideway.statemachine.steps import Approval
 from guideway.statemachine.tools import Effect
 
 from .completion import all_met, held_open, would_close
+from .own import key_of
 from .plan import CONTROL, Line
 from .run import Bound, Run
 from .schemas import problem
@@ -21,7 +22,7 @@ from .scope import scope, truth
 
 
 class Admit(NamedTuple):
-    """The call may run, for `line` (none: extra, optional everywhere, or automatic), after `approval` if there is one."""
+    """The call may run, for `line` (none: extra, optional everywhere, automatic), after `approval` if there is one."""
 
     line: Line | None
     approval: Approval | None
@@ -115,7 +116,7 @@ def proposed(run: Run, bound: Bound, earlier: list[Bound]) -> Decision:
             return Refuse("budget", f"`{step.id}` allows {step.max_calls} calls", rule=step)
         if cursor.barred and (until := cursor.barred.get(bound.tool)) and (run.now is None or run.now < until):
             return Refuse("retry_wait", f"not before {until.isoformat()}")
-    if cursor.rejected and [bound.tool, bound.args] in cursor.rejected:
+    if cursor.rejected and key_of(bound.tool, bound.args) in cursor.rejected:
         return Refuse("rejected")
     return best
 
@@ -150,14 +151,16 @@ def candidate(run: Run, bound: Bound, lines: tuple[Line, ...]) -> Decision:
 
 def rank_of(run: Run, bound: Bound, line: Line) -> int | Hold | Refuse:
     """0 needed, 1 repeat, 2 optional; or why the entry takes no call now."""
-    if not line.needed:
-        return 2
     taken = run.cursor.counts.get(line.index, 0)
     waiting = sum(1 for other in same_visit(run) if other.line is line and other is not bound)
     if line.times is not None and taken + waiting >= line.times:
         return Refuse("quota", f"{line.times} is all the step asks for", line)
+    if not line.needed:
+        return 2
     if (step := run.row.step) and step.work and step.work.listed and not all_met(run, upto=line.index):
-        return Hold("tools before it in the list come first") if waiting_before(run, line) else Refuse("order", "", line)
+        return (
+            Hold("tools before it in the list come first") if waiting_before(run, line) else Refuse("order", "", line)
+        )
     return 0 if taken + waiting < 1 or line.times is not None else 1
 
 
@@ -197,7 +200,7 @@ def declared(run: Run, bound: Bound) -> Decision:
 
 def automatic(run: Run, bound: Bound, earlier: list[Bound]) -> Decision:
     """The runtime's own call (S28): the same gate, but it is its step's by right."""
-    if [bound.tool, bound.args] in (run.cursor.rejected or ()):
+    if run.cursor.rejected and key_of(bound.tool, bound.args) in run.cursor.rejected:
         return Refuse("rejected")
     return declared(run, bound)
 
@@ -207,8 +210,13 @@ def control(run: Run, bound: Bound) -> Decision:
     row, step = run.row, run.row.step
     if row.kind is not StateKind.STEP or step is None:
         return Refuse("control", "no step of yours is open")
+    confidence = bound.args.get("confidence", 0)
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        return Refuse("bad_args", "a confidence lies between 0 and 1")
     if bound.tool == "skip_step":
-        return Admit(None, None) if not step.required else Refuse("control", f"`{step.id}` is required")
+        if step.required:
+            return Refuse("control", f"`{step.id}` is required")
+        return Refuse("control", f"a person allowed `{step.id}`") if step.approval else Admit(None, None)
     if row.needed:
         tools = ", ".join(f"`{line.entry.tool}`" for line in row.needed)
         return Refuse("control", f"`{step.id}` completes when {tools} succeeded, not by being declared complete")
@@ -220,10 +228,11 @@ def control(run: Run, bound: Bound) -> Decision:
 def same_visit(run: Run) -> list[Bound]:
     """Open calls that count for the visit the cursor is in."""
     cursor = run.cursor
-    return [b for b in run.outstanding.values() if b.line is not None and b.step == cursor.step and b.visit == cursor.visit]
+    return [
+        b for b in run.outstanding.values() if b.line is not None and b.step == cursor.step and b.visit == cursor.visit
+    ]
 
 
 def reserved(run: Run, bound: Bound) -> int:
     """Calls of this visit that are admitted and not settled."""
     return sum(1 for other in same_visit(run) if other is not bound)
-

@@ -6,6 +6,7 @@ from guideway.statemachine.errors import HostError
 
 from .moves import fail as fail_step
 from .moves import take
+from .own import clean
 from .run import Run
 from .turns import follow
 
@@ -29,7 +30,7 @@ def skip(run: Run, note: str) -> None:
 def fail(run: Run, note: str) -> None:
     """Let the step fail."""
     at_step(run, "fail", note)
-    fail_step(run, f"by the host{': ' + note if note else ''}")
+    fail_step(run, f"by the host{': ' + clean(note) if note else ''}")
     follow(run)
 
 
@@ -40,4 +41,4 @@ def at_step(run: Run, verb: str, note: str) -> None:
     mine = [b.call_id for b in run.outstanding.values() if (b.step, b.visit) == (run.cursor.step, run.cursor.visit)]
     if verb != "fail" and mine:
         raise HostError(f"calls of the step are under way: {', '.join(mine)}; observe them first")
-    run.record("host", verb, run.row.step.id, note or None)
+    run.record("host", verb, run.row.step.id, clean(note) or None)

@@ -11,6 +11,7 @@ from guideway.statemachine.steps import Approval
 from .facts import copy
 from .gate import Admit, Hold, decide
 from .moves import fail, take
+from .own import key_of
 from .questions import ask_call, ask_step, text
 from .run import Bound, Run, Status, Timer
 from .scope import scope
@@ -107,7 +108,7 @@ def start(run: Run, bound: Bound) -> None:
     if bound.automatic:
         tool = run.plan.tool(bound.tool)
         name = tool.alias if tool and tool.alias else bound.tool
-        run.commands[bound.call_id] = RunCall(bound.call_id, name, bound.args, bound.step)
+        run.commands[bound.call_id] = RunCall(bound.call_id, name, copy(bound.args), bound.step)
     else:
         bound.answer = Allow(bound.call_id, bound.tool, bound.step)
         run.verdicts.append(bound.answer)
@@ -143,11 +144,11 @@ def wait(run: Run, seconds: float) -> None:
 def reject(run: Run, bound: Bound, why: str) -> None:
     """A person said no: the step's `on_reject`, or the agent is told (S30)."""
     run.outstanding.pop(bound.call_id, None)
-    refuse(run, bound, "rejected", why)
+    refuse(run, bound, "rejected", why, by_gate=False)
     cursor = run.cursor
     if (bound.step, bound.visit) != (cursor.step, cursor.visit):
         return
-    cursor.rejected = [*(cursor.rejected or ()), [bound.tool, bound.args]]
+    cursor.rejected = [*(cursor.rejected or ()), key_of(bound.tool, bound.args)]
     if run.row.state.edges.get("rejected"):
         take(run, "rejected", why)
     elif bound.automatic:

@@ -40,12 +40,13 @@ def entries(path: str | Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if text.lstrip().startswith("["):
         listed = parsed(text, str(path))
         for number, value in enumerate(listed, 1):
-            yield entry(value, f"{path}: entry {number}")
+            place = f"{path}: entry {number}"
+            yield place, entry(value, place)
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             place = f"{path}:{number}"
-            yield entry(parsed(line, place), place)
+            yield place, entry(parsed(line, place), place)
 
 
 def parsed(text: str, place: str) -> Any:

@@ -55,6 +55,8 @@ def give_up(run: Run, why: str) -> None:
 
 def go(run: Run, edge: Edge, why: str = "") -> None:
     """Move the cursor along the edge, through the machine, and enter the target."""
+    if edge.event not in ("entered", "approved") and goes_round(run):
+        return
     run.plan.machine.move(run.cursor, edge)
     step = run.row.step
     run.record("moved", edge.source, edge.event, edge.target, step.id if step else "", why or None)
@@ -84,6 +86,8 @@ def begin_visit(run: Run) -> None:
     step, cursor = run.row.step, run.cursor
     if step is None:
         return
+    if step.id in run.incomplete:
+        run.incomplete.remove(step.id)
     visit = run.visits[step.id] = run.visits.get(step.id, 0) + 1
     cursor.reset()
     cursor.step, cursor.visit = step.id, visit
@@ -101,7 +105,7 @@ def leave(run: Run) -> None:
         if pending.of != "reconcile":
             void(run, pending.approval_id, "void")
     for bound in run.waiting:
-        refuse(run, bound, "run_over" if run.ending else "left")
+        refuse(run, bound, "run_over" if run.ending else "left", by_gate=False)
     run.waiting.clear()
     for key in [key for key, command in run.commands.items() if isinstance(command, Wait)]:
         del run.commands[key]
@@ -117,16 +121,13 @@ def void(run: Run, approval_id: str, how: str) -> None:
     bound = pending.call
     if bound is not None and bound.status is Status.PENDING:
         run.outstanding.pop(bound.call_id, None)
-        refuse(run, bound, "expired" if how == "expired" else "left")
+        refuse(run, bound, "expired" if how == "expired" else "left", by_gate=False)
 
 
 def automatic(run: Run) -> None:
     """Leave every state that waits for nothing (S9.4)."""
     while run.ending is None and (event := moves_by_itself(run)):
-        if not is_entry(run) or event == "passed":
-            count_move(run)
-        if run.ending is None:
-            take(run, *event) if isinstance(event, tuple) else take(run, event)
+        take(run, *event) if isinstance(event, tuple) else take(run, event)
 
 
 def moves_by_itself(run: Run) -> str | tuple[str, str] | None:
@@ -153,8 +154,14 @@ def gatekeeper(run: Run) -> str | tuple[str, str]:
     return "entered"
 
 
-def count_move(run: Run) -> None:
-    """Bound the automatic moves of one macro-step by the number of steps."""
+def goes_round(run: Run) -> bool:
+    """
+    Count a move out of a step; more of them in one macro-step than there are steps is a livelock (S9.4).
+
+    The one more is the move that the event itself makes.
+    """
     run.moves += 1
-    if run.moves > len(run.plan.definition.steps) + 1:
-        end_by_engine(run, "failed:livelock", "failed:livelock", "the automatic steps lead round in a circle")
+    if run.moves <= len(run.plan.definition.steps) + 1:
+        return False
+    end_by_engine(run, "failed:livelock", "failed:livelock", "the automatic steps lead round in a circle")
+    return True

@@ -12,6 +12,7 @@ from typing import Any
 
 from guideway.statemachine.conditions import MaxIterations, ToolCalled, leaves
 from guideway.statemachine.definition import ANYWHERE, Definition, Edge, State, StateKind
+from guideway.statemachine.errors import HostError
 from guideway.statemachine.expressions import Expression
 from guideway.statemachine.machine import Machine
 from guideway.statemachine.steps import Approval, Entry, Step
@@ -33,8 +34,8 @@ class Line:
     """
 
     __slots__ = (
-        "approval", "because", "entry", "expect", "fact", "fresh", "index", "keep", "needed", "times", "tool", "volatile",
-        "where",
+        "approval", "because", "entry", "expect", "fact", "fresh", "index", "keep", "needed", "times", "tool",
+        "volatile", "where",
     )  # fmt: skip
 
     def __init__(self, index: int, entry: Entry, tool: Tool, plan: Plan) -> None:
@@ -43,6 +44,8 @@ class Line:
         self.tool = tool
         self.needed = not entry.optional
         self.times = entry.times
+        if self.times is None and tool.effect is Effect.IRREVERSIBLE:
+            self.times = 1  # S18
         self.where: tuple[Expression, ...] = tuple(w for w in (entry.where, tool.where) if w is not None)
         self.because = entry.because or tool.because
         self.expect = entry.expect
@@ -83,7 +86,9 @@ class Row:
         """one success of the one expected tool completes the step"""
         self.quick: dict[str, Line] = {}
         if self.then is not None and plan.quick and not plan.row_is_slow(self):
-            self.quick = {n: lines[0] for n, lines in self.by_tool.items() if len(lines) == 1 and plan.line_is_quick(lines[0])}
+            self.quick = {
+                n: lines[0] for n, lines in self.by_tool.items() if len(lines) == 1 and plan.line_is_quick(lines[0])
+            }
 
     def plain_next(self) -> Edge | None:
         """The edge of `completed`, where there is just one and nothing guards it."""
@@ -116,9 +121,11 @@ class Plan:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.kept = machine.__dict__
-        """holds `events` once the machine is materialized: then callbacks may be registered, and moves must fire them"""
-        definition: Definition = machine.definition
-        self.definition = definition
+        """holds `events` once the machine is materialized: then callbacks may be registered, and moves fire them"""
+        definition = machine.definition
+        if definition is None:
+            raise HostError("a session runs a machine made of a playbook: guideway.load(…) or Machine.of(definition)")
+        self.definition: Definition = definition
         self.keeper = Keeper(definition.facts, definition.history)
         self.aliases = {t.alias: name for name, t in definition.tools.items() if t.alias}
         self.limit = definition.max_iterations

@@ -9,6 +9,7 @@ from guideway.statemachine.errors import HostError
 from .calls import ToolCall, Usage
 from .ending import publish
 from .facts import copy
+from .own import clean, same_json
 from .run import Bound, Run, Turn
 from .turns import advance_turn, decide_wave
 from .verdicts import Verdict
@@ -18,7 +19,7 @@ def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | Non
     """Decide the calls of one reply, in model order, wave by wave as far as that goes without running one."""
     tokens = usage.tokens if usage is not None else 0
     bound = bind_all(run, calls)
-    run.last = {}
+    text = clean(text)
     run.tokens += tokens
     if run.outcome is None:
         turn = run.turn = Turn(run.iterations + 1, text, ((run.cursor.step, run.cursor.visit),))
@@ -41,22 +42,24 @@ def bind_all(run: Run, calls: Sequence[ToolCall]) -> list[Bound]:
     for call in calls:
         if not isinstance(call, ToolCall):
             raise HostError(f"propose takes ToolCall objects, not {call!r}")
+        if not isinstance(call.name, str) or not isinstance(call.call_id, str):
+            raise HostError(f"the name and the id of a call are text, not {call.name!r} and {call.call_id!r}")
     taken: set[str] = set()
     return [take_over(run, call, taken) for call in calls]
 
 
 def take_over(run: Run, call: ToolCall, taken: set[str]) -> Bound:
     """One call, bound to nothing yet."""
-    run.numbered += not call.call_id
-    call_id = call.call_id or f"call-{run.numbered}"
-    bound = Bound(call_id, run.plan.aliases.get(call.name, call.name), {})
+    call_id = clean(call.call_id) or number(run, taken)
+    name = clean(call.name)
+    bound = Bound(call_id, run.plan.aliases.get(name, name), {})
     if call_id in run.settled or call_id in run.outstanding or call_id in taken:
         bound.fault = ("id_reused", call_id)
     taken.add(call_id)
     try:
         bound.args = copy(dict(call.args))
     except (TypeError, ValueError) as error:
-        bound.fault = bound.fault or ("bad_args", str(error) or "they are no JSON object")
+        bound.fault = bound.fault or ("bad_args", clean(error) or "they are no JSON object")
     return bound
 
 
@@ -70,15 +73,25 @@ def repeated(run: Run, calls: Sequence[ToolCall]) -> list[Verdict]:
     turn = run.turn
     if turn is not None and calls and len(calls) == len(turn.calls):
         pairs = list(zip(calls, turn.calls, strict=True))
-        if all(call.call_id and same(call, bound) for call, bound in pairs):
+        if all(call.call_id and same(run, call, bound) for call, bound in pairs):
             return [bound.answer for bound in turn.calls]
     open_ids = [b.call_id for b in turn.calls if b.open] if turn else []
     raise HostError(f"a turn is open: observe {', '.join(open_ids) or 'its calls'} before proposing again")
 
 
-def same(call: ToolCall, bound: Bound) -> bool:
+def same(run: Run, call: ToolCall, bound: Bound) -> bool:
     """Same id, same tool, same arguments."""
+    name = run.plan.aliases.get(call.name, call.name)
     try:
-        return (call.call_id, call.name, copy(dict(call.args))) == (bound.call_id, bound.tool, bound.args)
+        return (call.call_id, name) == (bound.call_id, bound.tool) and same_json(copy(dict(call.args)), bound.args)
     except (TypeError, ValueError):
         return False
+
+
+def number(run: Run, taken: set[str]) -> str:
+    """An id for a call that came without: the next number that nobody uses."""
+    while True:
+        run.numbered += 1
+        call_id = f"call-{run.numbered}"
+        if call_id not in run.settled and call_id not in run.outstanding and call_id not in taken:
+            return call_id

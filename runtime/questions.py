@@ -8,6 +8,7 @@ from guideway.statemachine.expressions import Unknown as Missing
 from guideway.statemachine.expressions import compile_value
 from guideway.statemachine.steps import Approval
 
+from .own import clean
 from .run import Bound, Pending, Run, Status
 from .scope import scope
 from .verdicts import Ask, NeedsApproval
@@ -77,6 +78,4 @@ def close(run: Run, pending: Pending, decision: str, by: str, note: str) -> None
     del run.pending[pending.approval_id]
     run.retired[pending.approval_id] = decision
     run.commands.pop(pending.approval_id, None)
-    run.record("answered", pending.approval_id, decision, by, note or None, pending.step)
-
-
+    run.record("answered", pending.approval_id, decision, by, clean(note) or None, pending.step)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from .calls import Succeeded, ToolCall
 from .completion import all_met
 from .facts import copy
+from .own import Settled
 from .run import Bound, Run, Status, Turn
 from .turnstile import Held
 from .verdicts import Allow, Progress
@@ -27,12 +28,12 @@ def is_ready(run: Run) -> bool:
 
 def propose(run: Run, call: ToolCall, text: str, held: list[Held]) -> Allow | None:
     """Admit the call and put it into `held`, or None: the general path decides.  The caller has the token."""
-    line = run.row.quick.get(call.name)
-    if line is None:
-        return None
     name, args, call_id = call
+    line = run.row.quick.get(name) if type(name) is str else None
+    if line is None or not text.isascii():
+        return None
     cursor = run.cursor
-    if not call_id or call_id in run.settled:
+    if type(call_id) is not str or not call_id.isascii() or not call_id or call_id in run.settled:
         return None
     if line.times is not None and cursor.counts.get(line.index, 0) >= line.times:
         return None
@@ -66,8 +67,7 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
         result = copy(outcome.result)
     except ValueError:
         return None
-    run.settled[call_id] = "ok"
-    run.last = {call_id: outcome}
+    run.settled[call_id] = new(Settled, ("ok", result, None))
     run.calls += 1
     run.nudges = run.refusals = 0
     if line.keep:
@@ -100,4 +100,3 @@ def thaw(run: Run, held: Held) -> None:
     run.turn = Turn(run.iterations + 1, text, ((cursor.step, cursor.visit),))
     run.turn.calls.append(bound)
     run.outstanding[call_id] = bound
-    run.last = {}

@@ -68,7 +68,10 @@ class Redactor:
         return text
 
 
-KEPT = ("kind", "at", "playbook", "digest", "verdict", "state", "source", "event", "target", "outcome", "code", "of", "step")
+KEPT = (
+    "kind", "at", "playbook", "digest", "verdict", "state", "source", "event", "target", "outcome", "code", "of",
+    "step",
+)  # fmt: skip
 """Words of the engine and of the playbook: nothing that an input could have put there."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from guideway.statemachine.conditions import ToolCalled
 from guideway.statemachine.definition import Edge
 
-from .calls import Outcome
+from .own import Settled
 from .records import Record
 from .verdicts import Command
 
@@ -41,8 +41,8 @@ class Bound:
     """A call, bound to the cursor, visit and entry it was admitted under (S14.9)."""
 
     __slots__ = (
-        "answer", "approved", "args", "automatic", "call_id", "fault", "line", "orphan", "outcome", "status", "step", "tool",
-        "visit",
+        "answer", "approved", "args", "automatic", "call_id", "fault", "line", "orphan", "outcome", "status", "step",
+        "tool", "visit",
     )  # fmt: skip
 
     def __init__(self, call_id: str, tool: str, args: dict[str, Any], automatic: bool = False) -> None:
@@ -55,7 +55,8 @@ class Bound:
         self.step = ""
         self.visit = 0
         self.status = Status.DEFERRED
-        self.outcome: Outcome | None = None
+        self.outcome: Settled | None = None
+        """what came of it, as reported"""
         self.answer: Any = None
         """the latest verdict on it"""
         self.fault: tuple[str, str] | None = None
@@ -96,8 +97,8 @@ class Cursor:
     """A place in the machine, with the registers of its visit (S3).  It is a model of the `Machine`."""
 
     __slots__ = (
-        "again", "barred", "collected", "counts", "edge", "failures", "issued", "rejected", "rounds", "spent", "state", "step",
-        "successes", "visit",
+        "again", "barred", "collected", "counts", "edge", "failures", "issued", "rejected", "rounds", "spent", "state",
+        "step", "successes", "visit",
     )  # fmt: skip
 
     def __init__(self, state: str) -> None:
@@ -116,7 +117,8 @@ class Cursor:
         self.again: dict[str, Any] | None = None
         """arguments of the automatic call that is tried again, under the approval it has (S23)"""
         self.collected: list[Any] | None = None
-        self.rejected: list[Any] | None = None
+        self.rejected: list[str] | None = None
+        """calls a person has rejected in this visit"""
         self.barred: dict[str, datetime] | None = None
         """tool -> not before (the wait of a retry)"""
 
@@ -160,12 +162,14 @@ class Run:
 
     __slots__ = (
         "busy", "called", "calls", "commands", "confidence", "cursor", "digest", "ended_at", "ending", "facts", "fresh",
-        "history", "incomplete", "inputs", "iterations", "last", "moves", "now", "nudges", "numbered", "outcome", "outstanding",
-        "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown", "started", "started_by", "text",
-        "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits", "waiting",
+        "history", "incomplete", "inputs", "iterations", "moves", "now", "nudges", "numbered", "outcome", "outstanding",
+        "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown", "started",
+        "started_by", "text", "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits", "waiting",
     )  # fmt: skip
 
-    def __init__(self, plan: Plan, inputs: Mapping[str, Any], run_id: str, started_by: str, now: datetime | None) -> None:
+    def __init__(
+        self, plan: Plan, inputs: Mapping[str, Any], run_id: str, started_by: str, now: datetime | None
+    ) -> None:
         self.plan = plan
         self.inputs = inputs
         self.run_id = run_id
@@ -179,10 +183,8 @@ class Run:
         self.turn: Turn | None = None
         self.outstanding: dict[str, Bound] = {}
         """open calls by id, oldest first"""
-        self.settled: dict[str, str] = {}
-        """every id ever used and settled -> how"""
-        self.last: dict[str, Outcome] = {}
-        """outcomes of the newest turn and of automatic calls since, to tell a repeated report from a contradicting one"""
+        self.settled: dict[str, Settled] = {}
+        """every id ever used and settled -> how, to tell a repeated report from a contradicting one (S52)"""
         self.waiting: list[Bound] = []
         """automatic calls that were deferred (S28)"""
         self.pending: dict[str, Pending] = {}

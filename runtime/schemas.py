@@ -38,7 +38,9 @@ def validator(schema: str) -> Any:
     from jsonschema.validators import extend
     from referencing import Registry
 
-    safe = extend(Draft202012Validator, {"pattern": pattern, "patternProperties": pattern_properties})
+    safe = extend(  # type: ignore[no-untyped-call]
+        Draft202012Validator, {"pattern": pattern, "patternProperties": pattern_properties}
+    )
     return safe(json.loads(schema), registry=Registry())
 
 

@@ -2,75 +2,73 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from guideway.statemachine.definition import StateKind
+from guideway.statemachine.expressions import Unknown as Missing
 from guideway.statemachine.steps import Retry
 
-from .calls import WORDS, Cancelled, Failed, Outcome, Succeeded, Unknown, error_value
 from .completion import admissible, all_met, invalid
 from .facts import copy
 from .gate import same_visit
 from .issue import wait
 from .moves import fail, take
+from .own import Settled, clean
 from .questions import ask_whether
 from .run import Bound, Run, Status
 from .schemas import problem
 from .scope import scope, truth
 
+LONGEST_WAIT = 30 * 24 * 3600.0
+"""Seconds: no retry waits longer, whatever its backoff comes to."""
 
-def apply(run: Run, bound: Bound, outcome: Outcome) -> None:
+
+def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     """Settle the reservation, write facts and counters, and move the cursor concerned (S9.2, S9.3)."""
-    if isinstance(outcome, Unknown) and must_reconcile(run, bound):
+    run.commands.pop(bound.call_id, None)
+    if outcome.word == "unknown" and must_reconcile(run, bound):
         ask_whether(run, bound)
         return
-    result, fault = contract(run, bound, outcome)
+    fault = contract(run, bound, outcome)
     del run.outstanding[bound.call_id]
-    run.commands.pop(bound.call_id, None)
     bound.status = Status.DONE
-    word = WORDS[type(outcome)]
-    run.settled[bound.call_id] = word
-    run.last[bound.call_id] = outcome
-    run.record("settled", bound.call_id, bound.tool, word, detail(outcome, result, fault), fault is None, bound.step)
-    if not isinstance(outcome, Cancelled):
+    run.settled[bound.call_id] = outcome
+    run.record("settled", bound.call_id, bound.tool, outcome.word, detail(outcome, fault), fault is None, bound.step)
+    if outcome.word != "cancelled":
         run.calls += 1
-    good = isinstance(outcome, Succeeded) and fault is None
-    if good:
-        keep(run, bound, result)
-    mark(run, bound, good)
-    if isinstance(outcome, Unknown) and not repeatable(run, bound):
+    if fault is None:
+        keep(run, bound, outcome.value)
+    mark(run, bound, fault is None)
+    if outcome.word == "unknown" and not repeatable(run, bound):
         run.unknown.append(bound.tool)
     if run.ending is None and current(run, bound):
-        after_automatic(run, bound, outcome, fault, result) if bound.automatic else after_agents(run, bound, outcome, fault)
+        after_automatic(run, bound, outcome, fault) if bound.automatic else after_agents(run, bound, outcome, fault)
 
 
-def contract(run: Run, bound: Bound, outcome: Outcome) -> tuple[Any, str | None]:
-    """A copy of the result, and what is wrong: `error`, `cancelled`, `unknown`, `result_schema` or `expect` (S25)."""
-    if not isinstance(outcome, Succeeded):
-        return None, WORDS[type(outcome)]
-    tool = run.plan.tool(bound.tool)
-    try:
-        result = copy(outcome.result)
-    except ValueError as error:
-        return None, f"result_schema: {error}"
+def contract(run: Run, bound: Bound, outcome: Settled) -> str | None:
+    """What is wrong with the outcome: `error`, `cancelled`, `unknown`, `result_schema` or `expect` (S25)."""
+    if outcome.word != "ok":
+        return outcome.word
+    tool, result = run.plan.tool(bound.tool), outcome.value
+    if outcome.fault is not None:
+        return outcome.fault
     if tool is not None and (wrong := problem(tool.result, result)):
-        return result, f"result_schema: {wrong}"
+        return clean(f"result_schema: {wrong}")
     step = run.plan.definition.steps.get(bound.step)
     expect = bound.line.expect if bound.line else step.call.expect if bound.automatic and step and step.call else None
     if expect is not None:
         answer = truth(run, expect, scope(run, args=bound.args, result=result))
         if answer is not True:
-            return result, f"expect: `{expect.source}`" + (f": {answer}" if isinstance(answer, str) else "")
-    return result, None
-
-
-def detail(outcome: Outcome, result: Any, fault: str | None) -> Any:
-    """What the record says beside the word."""
-    if isinstance(outcome, Failed):
-        return error_value(outcome)
-    if isinstance(outcome, Succeeded):
-        return {"result": result} if fault is None else {"result": result, "fault": fault}
+            return f"expect: `{expect.source}`" + (f": {answer}" if isinstance(answer, str) else "")
     return None
+
+
+def detail(outcome: Settled, fault: str | None) -> Any:
+    """What the record says beside the word."""
+    if outcome.word == "ok":
+        return {"result": outcome.value} if fault is None else {"result": outcome.value, "fault": fault}
+    return outcome.value
 
 
 def keep(run: Run, bound: Bound, result: Any) -> None:
@@ -98,7 +96,9 @@ def mark(run: Run, bound: Bound, good: bool) -> None:
 
 def current(run: Run, bound: Bound) -> bool:
     """The visit the call was admitted under is not over."""
-    return (bound.step, bound.visit) == (run.cursor.step, run.cursor.visit) and (bound.automatic or bound.line is not None)
+    return (bound.step, bound.visit) == (run.cursor.step, run.cursor.visit) and (
+        bound.automatic or bound.line is not None
+    )
 
 
 def repeatable(run: Run, bound: Bound) -> bool:
@@ -120,52 +120,53 @@ def unknown_event(run: Run, bound: Bound) -> str | None:
     return next((event for event in (f"unknown {bound.tool}", "unknown") if edges.get(event)), None)
 
 
-def after_agents(run: Run, bound: Bound, outcome: Outcome, fault: str | None) -> None:
+def after_agents(run: Run, bound: Bound, outcome: Settled, fault: str | None) -> None:
     """Registers of an agent's step, then S20 to S25."""
     cursor, line = run.cursor, bound.line
     if line is None or run.row.kind is not StateKind.STEP:
         return
-    if not isinstance(outcome, Cancelled):
+    if outcome.word != "cancelled":
         cursor.spent += 1
     if fault is None:
         cursor.counts[line.index] = cursor.counts.get(line.index, 0) + 1
         cursor.successes += 1
-    elif isinstance(outcome, Unknown) and not repeatable(run, bound) and (event := unknown_event(run, bound)):
+    elif outcome.word == "unknown" and not repeatable(run, bound) and (event := unknown_event(run, bound)):
         take(run, event, f"nobody knows whether `{bound.tool}` happened")
         return
-    elif not isinstance(outcome, Cancelled) and line.needed and failed_for_good(run, bound, outcome, fault):
+    elif outcome.word != "cancelled" and line.needed and failed_for_good(run, bound, outcome):
         fail(run, fault)
         return
     check_step(run)
 
 
-def failed_for_good(run: Run, bound: Bound, outcome: Outcome, fault: str) -> bool:
+def failed_for_good(run: Run, bound: Bound, outcome: Settled) -> bool:
     """An expected tool's failure: True takes `on_failure`; else the cursor stays and the model may try again (S23)."""
     cursor, step = run.cursor, run.row.step
     cursor.failures += 1
     if step is not None and step.retry is not None and may_retry(run, bound, step.retry, outcome):
         pause = delay(step.retry, cursor.failures)
         if pause > 0 and run.now is not None:
-            from datetime import timedelta
-
             cursor.barred = {**(cursor.barred or {}), bound.tool: run.now + timedelta(seconds=pause)}
         return False
     return has_on_failure(run)
 
 
-def may_retry(run: Run, bound: Bound, retry: Retry, outcome: Outcome) -> bool:
-    """Tries are left, the tool bears repeating, and `retry.when` is true.  A success that broke its contract has none."""
-    if isinstance(outcome, Succeeded) or not repeatable(run, bound) or run.cursor.failures > retry.at_most:
+def may_retry(run: Run, bound: Bound, retry: Retry, outcome: Settled) -> bool:
+    """Tries are left, the tool bears repeating, `retry.when` is true.  A success against its contract has no retry."""
+    if outcome.word == "ok" or not repeatable(run, bound) or run.cursor.failures > retry.at_most:
         return False
     if retry.when is None:
         return True
-    error = error_value(outcome) if isinstance(outcome, Failed) else {"type": "unknown", "message": "nobody knows"}
+    error = outcome.value if outcome.word == "error" else {"type": "unknown", "message": "nobody knows"}
     return truth(run, retry.when, scope(run, args=bound.args, error=error)) is True
 
 
 def delay(retry: Retry, failures: int) -> float:
-    """Seconds before the next try: `wait` times `backoff` for every try after the first."""
-    return float(retry.wait * retry.backoff ** (failures - 1))
+    """Seconds before the next try: `wait` times `backoff` for every try after the first, at most `LONGEST_WAIT`."""
+    try:
+        return min(float(retry.wait * retry.backoff ** (failures - 1)), LONGEST_WAIT)
+    except OverflowError:
+        return LONGEST_WAIT
 
 
 def has_on_failure(run: Run) -> bool:
@@ -207,28 +208,28 @@ def exhausted(run: Run) -> None:
         take(run, "exhausted", "its calls are spent")
 
 
-def after_automatic(run: Run, bound: Bound, outcome: Outcome, fault: str | None, result: Any) -> None:
+def after_automatic(run: Run, bound: Bound, outcome: Settled, fault: str | None) -> None:
     """S28: complete, another round, another try, or failure."""
     step = run.row.step
     if run.row.kind is not StateKind.CALL or step is None or step.call is None:
         return
-    if isinstance(outcome, Succeeded):
+    if outcome.word == "ok":
         if step.call.repeat is not None:
-            round_done(run, bound, fault, result)
+            round_done(run, bound, fault, outcome.value)
         elif fault is not None:
             fail(run, fault)
         else:
             complete_call(run)
-    elif isinstance(outcome, Unknown) and not repeatable(run, bound) and (event := unknown_event(run, bound)):
+    elif outcome.word == "unknown" and not repeatable(run, bound) and (event := unknown_event(run, bound)):
         take(run, event, f"nobody knows whether `{bound.tool}` happened")
     else:
         try_again(run, bound, outcome)
 
 
-def try_again(run: Run, bound: Bound, outcome: Outcome) -> None:
+def try_again(run: Run, bound: Bound, outcome: Settled) -> None:
     """Issue the same call again after its wait, if `retry` allows; a call that did not run fails the step."""
     step, cursor = run.row.step, run.cursor
-    if isinstance(outcome, Cancelled):
+    if outcome.word == "cancelled":
         fail(run, "cancelled")
         return
     cursor.failures += 1
@@ -236,7 +237,7 @@ def try_again(run: Run, bound: Bound, outcome: Outcome) -> None:
         cursor.again = bound.args
         wait(run, delay(step.retry, cursor.failures))
     else:
-        fail(run, WORDS[type(outcome)])
+        fail(run, outcome.word)
 
 
 def round_done(run: Run, bound: Bound, fault: str | None, result: Any) -> None:
@@ -249,7 +250,11 @@ def round_done(run: Run, bound: Bound, fault: str | None, result: Any) -> None:
     names = scope(run, args=bound.args, result=result)
     if fault is None:
         if repeat.collect is not None:
-            cursor.collected = [*(cursor.collected or ()), repeat.collect(names, run.now)]
+            item = repeat.collect(names, run.now)
+            if isinstance(item, Missing):
+                fail(run, f"collect: {item.why}")
+                return
+            cursor.collected = [*(cursor.collected or ()), item]
         if truth(run, repeat.until, names) is True:
             complete_call(run)
             return

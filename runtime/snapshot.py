@@ -11,8 +11,8 @@ from typing import Any
 from guideway.statemachine.definition import OutcomeClass
 from guideway.statemachine.errors import HostError
 
-from .calls import WORDS, Cancelled, Failed, Outcome, Succeeded, Unknown
 from .facts import copy
+from .own import Digest, Settled, fingerprint
 from .plan import Plan
 from .records import stamp
 from .run import Bound, Cursor, Pending, Run, Status, Timer, Turn
@@ -25,7 +25,7 @@ PLAIN = (
     "run_id", "started_by", "iterations", "calls", "tokens", "nudges", "refusals", "numbered", "confidence", "text",
     "text_only", "fresh", "ending", "ended_at", "outcome",
 )  # fmt: skip
-COPIED = ("inputs", "facts", "history", "visits", "settled", "retired", "incomplete", "unknown")
+COPIED = ("inputs", "facts", "history", "visits", "retired", "incomplete", "unknown")
 COUNTERS = ("step", "visit", "spent", "successes", "failures", "rounds", "issued", "again", "collected", "rejected")
 PARTS = ("call_id", "tool", "args", "automatic", "step", "visit", "orphan", "approved", "fault")
 
@@ -71,7 +71,7 @@ def take(run: Run) -> Snapshot:
         "outstanding": [index[id(b)] for b in run.outstanding.values()],
         "waiting": [index[id(b)] for b in run.waiting],
         "turn": turn_json(run.turn, index),
-        "last": {call_id: outcome_json(outcome) for call_id, outcome in run.last.items()},
+        "settled": {call_id: settled_json(run, call_id) for call_id in run.settled},
         "pending": [pending_json(p, index) for p in run.pending.values()],
         "timers": [[stamp(t.due), t.kind, t.step, t.visit] for t in run.timers],
         "called": [i for i, leaf in enumerate(leaves) if leaf in run.called],
@@ -96,7 +96,7 @@ def bound_json(bound: Bound) -> dict[str, Any]:
         **{name: copy(getattr(bound, name)) for name in PARTS},
         "status": bound.status.value,
         "line": bound.line.index if bound.line else None,
-        "outcome": outcome_json(bound.outcome) if bound.outcome else None,
+        "outcome": list(bound.outcome) if bound.outcome else None,
         "answer": answer_json(bound.answer),
     }
 
@@ -110,13 +110,15 @@ def answer_json(answer: Any) -> list[Any] | None:
     return [ANSWERS[type(answer)], *(list(v) if isinstance(v, tuple) else v for v in answer)]
 
 
-def outcome_json(outcome: Outcome) -> list[Any]:
-    """The word and its value."""
-    value = outcome.result if isinstance(outcome, Succeeded) else outcome.error if isinstance(outcome, Failed) else None
-    try:
-        return [WORDS[type(outcome)], copy(value)]
-    except ValueError:
-        return [WORDS[type(outcome)], repr(value)]
+def settled_json(run: Run, call_id: str) -> list[Any]:
+    """How a call ended.  Its value is replaced by its digest, here and in the run: it is only compared from now on."""
+    word, value, fault = run.settled[call_id]
+    if value is None:
+        return [word, None, fault]
+    if not isinstance(value, Digest):
+        value = Digest(fingerprint(value).hex())
+        run.settled[call_id] = Settled(word, value, fault)
+    return [word, value.sha256, fault]
 
 
 def turn_json(turn: Turn | None, index: Mapping[int, int]) -> dict[str, Any] | None:
@@ -175,7 +177,7 @@ def rebuild(plan: Plan, data: Mapping[str, Any]) -> Run:
     run.outstanding = {bounds[i].call_id: bounds[i] for i in data["outstanding"]}
     run.waiting = [bounds[i] for i in data["waiting"]]
     run.turn = turn_of(data["turn"], bounds)
-    run.last = {call_id: outcome_of(value) for call_id, value in data["last"].items()}
+    run.settled = {call_id: settled_of(value) for call_id, value in data["settled"].items()}
     run.pending = {p[0]: pending_of(p, bounds) for p in data["pending"]}
     run.timers = [Timer(due, *rest) for due, *rest in ((moment(t[0]), *t[1:]) for t in data["timers"]) if due]
     leaves = [leaf for found in plan.called.values() for leaf in found]
@@ -209,7 +211,7 @@ def bound_of(plan: Plan, data: Mapping[str, Any]) -> Bound:
     bound.status = Status(data["status"])
     if data["line"] is not None:
         bound.line = plan.rows[bound.step].lines[data["line"]]
-    bound.outcome = outcome_of(data["outcome"]) if data["outcome"] else None
+    bound.outcome = Settled(*data["outcome"]) if data["outcome"] else None
     bound.answer = answer_of(data["answer"])
     return bound
 
@@ -225,14 +227,10 @@ def answer_of(data: list[Any] | None) -> Any:
     return classes[kind](*(tuple(v) if isinstance(v, list) else v for v in values))
 
 
-def outcome_of(data: list[Any]) -> Outcome:
-    """The inverse of `outcome_json`."""
-    word, value = data
-    if word == "ok":
-        return Succeeded(copy(value))
-    if word == "error":
-        return Failed(copy(value))
-    return Cancelled() if word == "cancelled" else Unknown()
+def settled_of(data: list[Any]) -> Settled:
+    """The inverse of `settled_json`."""
+    word, sha256, fault = data
+    return Settled(word, None if sha256 is None else Digest(sha256), fault)
 
 
 def turn_of(data: Mapping[str, Any] | None, bounds: list[Bound]) -> Turn | None:

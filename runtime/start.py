@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import Any
 
+from guideway.statemachine.conditions import TimeLimit, leaves
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.errors import HostError
 
 from .facts import copy
+from .redact import HIDDEN
+from .run import Run, Timer
 from .schemas import problem
 
 
@@ -38,7 +41,9 @@ def check_inputs(definition: Definition, given: Mapping[str, Any]) -> dict[str, 
     for name in given:
         if name not in definition.inputs:
             near = get_close_matches(name, definition.inputs, n=1)
-            raise HostError(f"`{definition.id}` takes no input `{name}`" + (f"; did you mean `{near[0]}`?" if near else ""))
+            raise HostError(
+                f"`{definition.id}` takes no input `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
+            )
     values: dict[str, Any] = {}
     for name, declared in definition.inputs.items():
         if name in given:
@@ -48,6 +53,19 @@ def check_inputs(definition: Definition, given: Mapping[str, Any]) -> dict[str, 
         elif declared.required:
             raise HostError(f"`{definition.id}` needs the input `{name}`")
     return values
+
+
+def openly(definition: Definition, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs as they may be recorded: `sensitive` ones hidden."""
+    return {name: HIDDEN if definition.inputs[name].sensitive else value for name, value in values.items()}
+
+
+def set_limits(run: Run) -> None:
+    """A time limit is a timer: it ends the run when it is due, whether or not anything else happens then."""
+    for branch in run.plan.definition.termination:
+        for leaf in leaves(branch.condition):
+            if isinstance(leaf, TimeLimit) and run.now is not None:
+                run.timers.append(Timer(run.now + timedelta(seconds=leaf.seconds), "limit", "", 0))
 
 
 def check_one(name: str, schema: Mapping[str, Any], given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A denial teaches: what refused the call, what is legal now, and the shortest way to what was wanted (DESIGN section 4)."""
+"""A denial teaches: what refused the call, what is legal now, and the shortest way to what was wanted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from guideway.statemachine.definition import StateKind
 
 from .completion import held_open
+from .own import Settled, clean
 from .plan import Line, Row
 from .run import Bound, Run, Status
 from .verdicts import Deny, LegalCall
@@ -37,17 +38,26 @@ SEARCH_LIMIT = 5_000
 """States looked at for the way to a tool; past it the denial names no way."""
 
 
-def refuse(run: Run, bound: Bound, code: str, detail: str = "", line: Line | None = None, rule: Any = None) -> Deny:
+def refuse(
+    run: Run,
+    bound: Bound,
+    code: str,
+    detail: str = "",
+    line: Line | None = None,
+    rule: Any = None,
+    by_gate: bool = True,
+) -> Deny:
     """Refuse a call for good: answer, record, and remember that its id is used."""
+    detail = clean(detail)
     denial = explain(run, bound, code, detail, line, rule)
     bound.status = Status.REFUSED
     if code != "id_reused":
-        run.settled[bound.call_id] = "denied"
+        run.settled[bound.call_id] = Settled("denied")
     bound.answer = denial
     run.verdicts.append(denial)
     step = run.row.step.id if run.row.step else ""
     run.record("decided", bound.call_id, bound.tool, bound.args, "deny", step, run.row.name, code, detail or None)
-    if run.turn is not None and not bound.automatic and code not in ("after_failed", "run_over"):
+    if run.turn is not None and by_gate and not bound.automatic and code not in ("after_failed", "run_over"):
         run.turn.denied = True
     return denial
 
@@ -60,7 +70,7 @@ def explain(run: Run, bound: Bound, code: str, detail: str, line: Line | None, r
     if code == "where" and because is None and (tool := run.plan.tool(bound.tool)):
         because = tool.because
     open_now = tuple(legal(run))
-    way = path_to(run, bound.tool) if code in ("out_of_sequence", "order") else None
+    way = path_to(run, bound.tool) if code == "out_of_sequence" else list_before(run, line) if code == "order" else None
     step = run.row.step.id if run.row.step else ""
     return Deny(
         bound.call_id, bound.tool, code, message(run, bound, code, detail, source, because, open_now, way), step,
@@ -109,7 +119,7 @@ def legal(run: Run) -> Iterator[LegalCall]:
             yield from (call for line in row.lines if (call := offer(run, row, line)))
         if not row.needed and held_open(run) is None:
             yield LegalCall("complete_step", step.id, needed=False)
-        if not step.required:
+        if not step.required and step.approval is None:
             yield LegalCall("skip_step", step.id, needed=False)
     for name in definition.optional_tools:
         tool = run.plan.tool(name)
@@ -123,9 +133,9 @@ def offer(run: Run, row: Row, line: Line) -> LegalCall | None:
     done = counts.get(line.index, 0)
     if line.times is not None and done >= line.times:
         return None
-    if step is not None and step.work is not None and step.work.listed and line.needed:
-        if any(not other.met(counts.get(other.index, 0)) for other in row.needed if other.index < line.index):
-            return None
+    listed = step is not None and step.work is not None and step.work.listed and line.needed
+    if listed and any(not other.met(counts.get(other.index, 0)) for other in row.needed if other.index < line.index):
+        return None
     left = None if line.times is None else line.times - done
     needed = line.needed and not line.met(done)
     rules = tuple(rule.source for rule in line.where)
@@ -164,6 +174,19 @@ def path_to(run: Run, tool: str) -> tuple[str, ...] | None:
     return None
 
 
+def list_before(run: Run, line: Line | None) -> tuple[str, ...]:
+    """The tools that stand before an entry in an `order: listed` step, and the entry's own."""
+    if line is None:
+        return ()
+    before = [other for other in run.row.needed if other.index < line.index]
+    return (*(name for other in before for name in still_due(other, run.cursor.counts)), line.entry.tool)
+
+
+def still_due(line: Line, counts: Mapping[int, int]) -> list[str]:
+    """The tool of an entry, once for each success it still needs."""
+    return [line.entry.tool] * max(0, (line.times or 1) - counts.get(line.index, 0))
+
+
 def describe_way(run: Run, came: Mapping[str, str], name: str) -> list[str]:
     """What has to happen in each state on the way, first to last."""
     names: list[str] = []
@@ -177,10 +200,8 @@ def demands(run: Run, row: Row) -> list[str]:
     """The calls a state still asks for, or the decision it waits for."""
     if row.kind is StateKind.STEP:
         counts = run.cursor.counts if row is run.row else {}
-        tools = [line.entry.tool for line in row.needed if not line.met(counts.get(line.index, 0))]
-        return list(dict.fromkeys(tools)) or ([] if row.needed else ["complete_step"])
+        tools = [name for line in row.needed for name in still_due(line, counts)]
+        return tools or ([] if row.needed else ["complete_step"])
     if row.kind is StateKind.APPROVAL and row.step is not None:
         return [f"(approval of {row.step.id})"]
     return []
-
-

@@ -58,7 +58,7 @@ def fire(run: Run, timer: Timer) -> None:
     run.record("due", timer.kind, timer.step)
     if timer.kind == "timeout":
         time_out(run, timer)
-    else:
+    elif timer.kind == "wake":
         for key in [key for key, command in run.commands.items() if isinstance(command, Wait)]:
             del run.commands[key]
         run.fresh = True

@@ -9,6 +9,7 @@ from .ending import check_termination, publish
 from .gate import Admit, Hold, decide
 from .issue import admit, admit_automatic, hold, issue, note
 from .moves import automatic, take
+from .own import CONTROL_DONE
 from .plan import CONTROL
 from .run import Bound, Run, Status
 from .settle import apply
@@ -74,7 +75,7 @@ def carry_out(run: Run, bound: Bound) -> None:
     step, turn = run.row.step, run.turn
     bound.status = Status.DONE
     bound.step = step.id if step else ""
-    run.settled[bound.call_id] = "ok"
+    run.settled[bound.call_id] = CONTROL_DONE
     bound.answer = Allow(bound.call_id, bound.tool, bound.step, True)
     run.verdicts.append(bound.answer)
     note(run, bound, "allow")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .canonical import digest, read
+from .canonical import digest, normal, read
 from .codec import decode, encode
 from .definition import ANYWHERE, FORMAT_VERSION, Definition, State, StateKind
 from .errors import JournalError
@@ -103,13 +103,13 @@ def _state_faults(name: str, state: State) -> Iterator[str]:
             yield f"an edge of `{name}` on `{event}` says it is another's"
 
 
-def _artifact(source: str | Mapping[str, Any]) -> Mapping[str, Any]:
+def _artifact(source: str | Mapping[str, Any]) -> dict[str, Any]:
     """Read the envelope, which every version shares."""
     try:
-        artifact = read(source) if isinstance(source, str | bytes) else source
+        artifact = read(source) if isinstance(source, str | bytes) else normal(source)
     except ValueError as fault:
-        raise JournalError(f"the artifact is no whole JSON text ({fault}); {_REPAIR}") from None
-    version = artifact.get("guideway") if isinstance(artifact, Mapping) else None
+        raise JournalError(f"the artifact is not whole JSON ({fault}); {_REPAIR}") from None
+    version = artifact.get("guideway") if isinstance(artifact, dict) else None
     if type(version) is not int or version < 1:
         raise JournalError("this is no compiled machine: it does not begin with the version of its format")
     if version > FORMAT_VERSION:
@@ -119,7 +119,7 @@ def _artifact(source: str | Mapping[str, Any]) -> Mapping[str, Any]:
         )
     if set(artifact) != {"guideway", "digest", "definition"}:
         raise JournalError(f"the artifact must hold guideway, digest and definition, and nothing else; {_REPAIR}")
-    return artifact
+    return dict(artifact)
 
 
 def _encoded(definition: Definition, *, spans: bool) -> dict[str, Any]:
@@ -137,9 +137,9 @@ def _encoded(definition: Definition, *, spans: bool) -> dict[str, Any]:
 def _decoded(encoded: Any) -> Definition:
     states = encoded.get("states") if isinstance(encoded, dict) else None
     if not isinstance(states, dict) or not all(isinstance(state, dict) for state in states.values()):
-        return decode(Definition, encoded)  # says what is wrong
+        return decode(Definition, encoded, checked=True)  # says what is wrong
     bare = {name: {key: value for key, value in state.items() if key != "step"} for name, state in states.items()}
-    definition = decode(Definition, encoded | {"states": bare})
+    definition = decode(Definition, encoded | {"states": bare}, checked=True)
     return replace(definition, states={
         name: replace(state, step=_step(definition, name, states[name])) if "step" in states[name] else state
         for name, state in definition.states.items()

@@ -143,7 +143,8 @@ def _container(value: Any, depth: int, special: list[Any]) -> Any:
             return items
         members = {}
         for key, item in value.items():
-            members[_key(key, special)] = _copy(item, depth, special)
+            name = key if type(key) is str and key.isascii() else _key(key, special)
+            members[name] = item if type(item) is str and item.isascii() else _copy(item, depth, special)
         return members
     except MalformedError as fault:
         raise fault.inside(key if isinstance(key, int | str) else repr(key)) from None
@@ -163,9 +164,7 @@ def _text(value: str) -> str:
 def _key(key: Any, special: list[Any]) -> str:
     if not isinstance(key, str):
         raise MalformedError(f"a key must be text, and {key!r} is not")
-    if key.isascii():
-        return key if type(key) is str else str.__str__(key)
-    if max(key) >= "\ue000":  # from here on the order of UTF-16 is not that of code points
+    if max(key, default="") >= "\ue000":  # from here on the order of UTF-16 is not that of code points
         special.append(key)
     return _text(key)
 

@@ -10,7 +10,7 @@ the path.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from types import NoneType, UnionType
@@ -38,9 +38,9 @@ def encode(value: Any, *, spans: bool = True) -> dict[str, Any]:
     return written
 
 
-def decode(cls: type[T], value: Any) -> T:
+def decode(cls: type[T], value: Any, *, checked: bool = False) -> T:
     """
-    Read what `encode` wrote.
+    Read what `encode` wrote.  A value that came out of `read` or `normal` is `checked`: it need not be copied again.
 
     Raises `ValueError` (a `MalformedError`) with the path of the first thing that is wrong.
 
@@ -50,7 +50,7 @@ def decode(cls: type[T], value: Any) -> T:
     ...
     guideway.statemachine.canonical.MalformedError: unknown key "backof"; a retry has at_most, wait, backoff, when
     """
-    read: T = _record(cls).read(normal(value))
+    read: T = _record(cls).read(value if checked else normal(value))
     return read
 
 
@@ -145,12 +145,12 @@ class _Row(_Form):
     item: _Form
 
     def write(self, value: Any, spans: bool) -> Any:
-        return [_under(index, self.item.write, item, spans) for index, item in enumerate(value)]
+        return _each(self.item.write, enumerate(value), spans)[1]
 
     def read(self, value: Any) -> Any:
         if type(value) is not list:
             raise MalformedError(f"expected a list, found {_shown(value)}")
-        return tuple([_under(index, self.item.read, item) for index, item in enumerate(value)])
+        return tuple(_each(self.item.read, enumerate(value))[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +160,10 @@ class _Table(_Form):
     item: _Form
 
     def write(self, value: Any, spans: bool) -> Any:
-        return {name: _under(name, self.item.write, item, spans) for name, item in value.items()}
+        return dict(zip(*_each(self.item.write, value.items(), spans), strict=True))
 
     def read(self, value: Any) -> Any:
-        return {name: _under(name, self.item.read, item) for name, item in _object(value).items()}
+        return dict(zip(*_each(self.item.read, _object(value).items()), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class _Choice(_Form):
     def read(self, value: Any) -> Any:
         members = _object(value)
         if len(members) == 1 and (tag := next(iter(members))) in self.classes:
-            return _under(tag, _record(self.classes[tag]).read, members[tag])
+            return _each(_record(self.classes[tag]).read, members.items())[1][0]
         raise MalformedError(f"expected one of {', '.join(self.classes)}, found {_shown(value)}")
 
 
@@ -280,12 +280,17 @@ def _tag(cls: type) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
 
 
-def _under(key: str | int, work: Callable[..., Any], *args: Any) -> Any:
-    """Do the work; whatever fault it finds lies under `key`."""
+def _each(work: Callable[..., Any], members: Iterable[tuple[Any, Any]], *args: Any) -> tuple[list[Any], list[Any]]:
+    """Do the work on each member and give keys and results; a fault lies under the key of its member."""
+    key: Any = None
+    keys, results = [], []
     try:
-        return work(*args)
+        for key, member in members:
+            keys.append(key)
+            results.append(work(member, *args))
     except MalformedError as fault:
         raise fault.inside(key) from None
+    return keys, results
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import EnumMeta
+from functools import lru_cache
 from inspect import getattr_static
 from types import MemberDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
@@ -28,7 +29,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # What the library runs or reads for an event with nothing registered on it: who replaces one leaves the short way.
 _METHODS = frozenset({
-    "callback", "callbacks", "resolve_callable", "get_state", "set_state", "get_model_state", "_process", "_can_trigger",
+    "callback", "callbacks", "resolve_callable", "get_state", "set_state", "get_model_state", "_process",
+    "_can_trigger",
 })  # fmt: skip
 _LISTS = (
     "_transition_queue", "_prepare_event", "_before_state_change", "_after_state_change", "_finalize_event",
@@ -306,6 +308,7 @@ def _same(cls: type, stock: type, names: frozenset[str]) -> bool:
     return all(getattr_static(cls, name, None) is getattr_static(stock, name, None) for name in names)
 
 
+@lru_cache(maxsize=256)
 def _is_storage(kind: type, attribute: str) -> bool:
     """
     Tell whether writing `attribute` on a `kind` is storage and nothing else: no property, no `__setattr__`.

@@ -62,5 +62,5 @@ def nearest(word: str, words: tuple[str, ...]) -> str | None:
     'startsWith'
     """
     by_lower = {known.lower(): known for known in words}
-    found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     return by_lower[found[0]] if found else None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from .env import Env, Lazy, Run
+from .literals import GREATEST, LEAST
 from .nodes import Call, Index, Literal, Macro, Name, Node, Select, children
 from .unknown import Unknown
 from .values import is_list, kind
@@ -179,8 +180,10 @@ def take(holder: Any, step: Any, before: Path) -> Any:
         return holder
     if type(step) is Unknown:
         return step
-    if type(step) is str or type(step) is int:
+    if type(step) is str or (type(step) is int and LEAST <= step <= GREATEST):
         return _step(holder, step, before)
+    if type(step) is int:  # not to be written into a message: it may have any number of digits
+        return Unknown(f"{show(before)}[…] is out of range")
     return Unknown(f"{show(before)}[…] wants a position or a key, not {kind(step)}")
 
 

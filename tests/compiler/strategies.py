@@ -29,7 +29,7 @@ EFFECTS: tuple[dict[str, Any], ...] = (
     {},
 )
 TOOLS = tuple(f"t{i}" for i in range(len(EFFECTS)))
-REPEATABLE = frozenset(t for t, e in zip(TOOLS, EFFECTS, strict=True) if e.get("effect") == "read" or e.get("idempotent"))
+REPEATABLE = frozenset(TOOLS[:3])
 HELPERS = ("helper_a", "helper_b")
 OUTCOMES = {"handed_over": "stopped", "fixed": "success", "undone": "failed"}
 ENDS = ("success", "failed", "stopped", "escalated", "done", *OUTCOMES)
@@ -57,7 +57,9 @@ class _Drawing:
     def __init__(self, rng: random.Random, size: int) -> None:
         self.rng = rng
         self.ids = [f"s{i}" for i in range(size)]
-        self.facts = list(TOOLS)
+        self.kinds = [rng.choices(("agent", "call", "switch", "approval"), (6, 2, 1, 1))[0] for _ in self.ids]
+        self.expected = [rng.sample(TOOLS, rng.choice((0, 1, 1, 1, 2, 2, 3))) for _ in self.ids]
+        self.facts = self.written()
         self.terms: list[str] = []
 
     def maybe(self, chance: float) -> bool:
@@ -72,8 +74,6 @@ class _Drawing:
             "outcomes": dict(OUTCOMES),
             "tools": self.tools(),
         }
-        kinds = [rng.choices(("agent", "call", "switch", "approval"), (6, 2, 1, 1))[0] for _ in self.ids]
-        self.facts += [name for name, kind in zip(self.ids, kinds, strict=True) if kind == "call"]
         if self.maybe(0.4):
             drawn["terms"] = {"low": "inputs.limit < 5", "odd": "terms.low && " + self.flow_guard()}
             self.terms = ["terms.low", "terms.odd"]
@@ -88,8 +88,15 @@ class _Drawing:
             drawn |= {"max_refusals": rng.randint(1, 6), "max_nudges": rng.randint(0, 4)}
         if self.maybe(0.5):
             drawn["termination"] = [self.condition(2) for _ in range(rng.randint(1, 3))]
-        drawn["steps"] = [self.step(place, kind) for place, kind in enumerate(kinds)]
+        drawn["steps"] = [self.step(place, kind) for place, kind in enumerate(self.kinds)]
         return drawn
+
+    def written(self) -> list[str]:
+        """The facts there will be: guards read no others, as a name that nothing writes is an error."""
+        written: dict[str, None] = {}
+        for name, kind, tools in zip(self.ids, self.kinds, self.expected, strict=True):
+            written |= dict.fromkeys(tools if kind == "agent" else [name] if kind == "call" else [])
+        return list(written)
 
     def tools(self) -> dict[str, Any]:
         tools = {name: dict(effect) for name, effect in zip(TOOLS, EFFECTS, strict=True)}
@@ -118,17 +125,17 @@ class _Drawing:
     def flow_guard(self) -> str:
         """A condition over facts, inputs, terms and the run: what `when` may read."""
         rng = self.rng
-        fact = rng.choice(self.facts)
-        return rng.choice([
-            f"facts.{fact}.n > {rng.randint(0, 6)}",
-            f"default(facts.{fact}.ok, false)",
-            f"has(facts.{fact}.n) && facts.{fact}.n <= inputs.limit",
-            f"size(history.{fact}) > {rng.randint(0, 3)}",
-            f"run.calls % 2 == {rng.randint(0, 1)}",
-            'inputs.mode == "dry"',
-            f"!has(facts.{fact})",
-            *self.terms,
-        ])  # fmt: skip
+        guards = [f"run.calls % 2 == {rng.randint(0, 1)}", 'inputs.mode == "dry"', "inputs.limit > 3", *self.terms]
+        if self.facts:
+            fact = rng.choice(self.facts)
+            guards += [
+                f"facts.{fact}.n > {rng.randint(0, 6)}",
+                f"default(facts.{fact}.ok, false)",
+                f"has(facts.{fact}.n) && facts.{fact}.n <= inputs.limit",
+                f"size(history.{fact}) > {rng.randint(0, 3)}",
+                f"!has(facts.{fact})",
+            ]
+        return rng.choice(guards)
 
     def call_guard(self) -> str:
         """A condition on one call: what `where` may read."""
@@ -167,14 +174,14 @@ class _Drawing:
 
     def agent(self, place: int) -> dict[str, Any]:
         rng = self.rng
-        expected = [self.entry(tool) for tool in rng.sample(TOOLS, rng.choice((0, 1, 1, 1, 2, 2, 3)))]
+        expected = [self.entry(tool) for tool in self.expected[place]]
         step: dict[str, Any] = {"expected_tools": expected, "hints": ["Go on."]}
         if self.maybe(0.25):
             step["optional_tools"] = [rng.choice([*TOOLS, *HELPERS, "helper_*"])]
         if len(expected) > 1 and self.maybe(0.3):
             step["order"] = "listed"
         if expected and self.maybe(0.1):
-            step["expected_tools"] = [*expected, self.entry(rng.choice(TOOLS))]
+            step["expected_tools"] = [*expected, self.entry(rng.choice(self.expected[place]))]
         if self.maybe(0.3):
             step["max_tool_calls"] = rng.randint(0, 5)
             if self.maybe(0.4):

@@ -51,7 +51,9 @@ def goal(name: str, outcome_class: OutcomeClass = OutcomeClass.SUCCESS) -> State
 
 def engine() -> tuple[list[State], tuple[Edge, ...]]:
     """Give what every machine has: its limits and faults."""
-    stops = [end(f"stopped:{w}", EndKind.STOP, f"stopped:{w}", OutcomeClass.STOPPED) for w in ("max_iterations", "nudges")]
+    stops = [
+        end(name, EndKind.STOP, name, OutcomeClass.STOPPED) for name in ("stopped:max_iterations", "stopped:nudges")
+    ]
     faults = [end("failed:host", EndKind.FAULT, "failed:host", OutcomeClass.FAILED)]
     ends = stops + faults
     return ends, tuple(Edge("*", state.name.split(":")[1], state.name) for state in ends)
@@ -100,7 +102,8 @@ def triage() -> Definition:
         goal("locked"), goal("closed", OutcomeClass.STOPPED), goal("escalated", OutcomeClass.ESCALATED),
         end("stopped:max_visits:lock", EndKind.STOP, "stopped:max_visits:lock", OutcomeClass.STOPPED),
         end("tool_called:hand_over", EndKind.GOAL, "handed_over", OutcomeClass.FAILED),
-        *(end(f"failed:{w}", EndKind.FAULT, f"failed:{w}", OutcomeClass.FAILED) for w in ("look", "sort", "exhausted:look")),
+        *(end(name, EndKind.FAULT, name, OutcomeClass.FAILED)
+          for name in ("failed:look", "failed:sort", "failed:exhausted:look")),
         *ends,
     )  # fmt: skip
     return Definition(

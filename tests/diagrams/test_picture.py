@@ -68,7 +68,10 @@ def test_a_box_says_what_the_step_does(triage: Definition) -> None:
 
     assert look.shape is Shape.AGENT
     assert [line.text for line in look.lines] == [
-        "Find out what happened", "• query", "⚠ wipe (irreversible, ×2, asks first)", "◦ help (optional)",
+        "Find out what happened",
+        "• query",
+        "⚠ wipe (irreversible, \N{MULTIPLICATION SIGN}2, asks first)",
+        "◦ help (optional)",
         "may be skipped · ≤ 3 calls, then goes on",
     ]  # fmt: skip
 
@@ -91,7 +94,9 @@ def test_ends_nobody_wrote_share_muted_boxes(triage: Definition) -> None:
     anywhere = next(node for node in drawn.nodes if node.shape is Shape.ANYWHERE)
 
     assert set(faults.states) == {"failed:look", "failed:sort", "failed:exhausted:look", "failed:host"}
-    assert [line.text for line in faults.lines] == ["no step handles it", "host", "a failing step (2)", "calls spent (1)"]
+    assert [line.text for line in faults.lines] == [
+        "no step handles it", "host", "a failing step (2)", "calls spent (1)",
+    ]  # fmt: skip
     assert faults.muted
     assert [a.source for a in drawn.arrows if a.target == faults.id] == [anywhere.id]
     assert box(drawn, "stopped:nudges").states == ("stopped:max_iterations", "stopped:nudges")
@@ -139,7 +144,7 @@ def test_a_crowd_of_exits_becomes_lines(linear: Definition) -> None:
     walked = picture(crowded, Walk.from_records([moved("s0", "failed", "success")]))
 
     assert [line.text for line in box(plain, "s3").lines] == ["• t3", "failed → success"]
-    assert box(plain, "success").lines[-1].text == "from 29 steps"
+    assert box(plain, "success").lines[-1].text == "from 29 boxes"
     assert sum(a.target == box(plain, "success").id for a in plain.arrows) == 1
     assert arrow(walked, "s0", "success").tone is Tone.WALKED
 
@@ -166,7 +171,8 @@ def test_a_walk_is_laid_over_the_picture(triage: Definition) -> None:
 
 def test_an_end_that_was_reached_gets_its_own_box_and_arrow(triage: Definition) -> None:
     """A fault leaves the shared box; an end that every step has is reached from the very step."""
-    fault = picture(triage, Walk.from_records([moved("look", "failed", "failed:look"), {"kind": "ended", "state": "failed:look"}]))
+    failing = [moved("look", "failed", "failed:look"), {"kind": "ended", "state": "failed:look"}]
+    fault = picture(triage, Walk.from_records(failing))
     limit = picture(triage, Walk.from_records([moved("look", "nudges", "stopped:nudges")]))
 
     assert box(fault, "failed:look").states == ("failed:look",)
@@ -178,7 +184,8 @@ def test_an_end_that_was_reached_gets_its_own_box_and_arrow(triage: Definition) 
 
 def test_a_walk_of_another_machine_marks_nothing(triage: Definition) -> None:
     """Unknown states are left out."""
-    drawn = picture(triage, Walk(visited={"x": 1}, taken={("x", "e", "y"): 1}, current=frozenset({"x"}), refused={"x": 2}))
+    walk = Walk(visited={"x": 1}, taken={("x", "e", "y"): 1}, current=frozenset({"x"}), refused={"x": 2})
+    drawn = picture(triage, walk)
 
     assert [node.tone for node in drawn.nodes if node.states] == [Tone.DIMMED] * (len(drawn.nodes) - 2)
 
@@ -214,7 +221,10 @@ def test_a_column_is_not_broken_where_several_arrows_cross(linear: Definition) -
     assert ("s12", "s13") in [(titles[a.source], titles[a.target]) for a in drawn.arrows if a.id in breaks(drawn)]
 
 
-@pytest.mark.parametrize(("raw", "shown"), [("a\x00b", "a b"), ("a\u202eb", "a b"), ("  a \n b ", "a b"), ("👩\u200d💻", "👩\u200d💻")])
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [("a\x00b", "a b"), ("a\u202eb", "a b"), ("  a \n b ", "a b"), ("👩\u200d💻", "👩\u200d💻")],
+)
 def test_what_cannot_be_seen_is_taken_out(raw: str, shown: str) -> None:
     """Control characters and direction marks become spaces; joined emoji stay whole."""
     assert clean(raw) == shown
@@ -226,7 +236,9 @@ def test_long_texts_are_cut_to_their_limit() -> None:
     assert short("x" * 10, 10) == "x" * 10
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(90, "1m30s"), (86400, "1d"), (90061, "1d1h1m1s"), (0.25, "0.25s"), (0, "0s")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(90, "1m30s"), (86400, "1d"), (90061, "1d1h1m1s"), (0.25, "0.25s"), (0, "0s")]
+)
 def test_times_are_written_as_the_format_writes_them(seconds: float, text: str) -> None:
     """Whole seconds in units, parts of one as a decimal."""
     assert duration(seconds) == text

@@ -50,17 +50,18 @@ def everything_seen(base: type[core.Machine], seed: int) -> list[Any]:
     """Build the machine of this seed with the class `base`, poke it, and list all that can be seen."""
     dice = Dice(seed)
     spec = dice.spec()
-    steps = [dice.step() for _ in range(STEPS)]
     logger, listener = logging.getLogger("transitions.core"), Listener()
     logger.addHandler(listener)
+    logger.propagate = False
     logger.setLevel(logging.INFO if seed % 16 == 0 else logging.WARNING)
     try:
         world = World(base, spec)
-        results = [world.result(step) for step in steps]
+        results = [world.result(dice.step()) for _ in range(STEPS)]
     finally:
         logger.removeHandler(listener)
+        logger.propagate = True
         logger.setLevel(logging.NOTSET)
-    histories = [getattr(model, name, None) for model in world.models for name in ("history", "writes")]
+    histories = [getattr(model, name, None) for model in world.models for name in ("history", "reads", "writes")]
     return [results, world.log, listener.lines, histories]
 
 

@@ -14,10 +14,30 @@ Spec = dict[str, Any]
 ADDRESS = re.compile(r"(0x|@|<Machine@)[0-9a-f]+")
 STATES = ["A", "B", "C", "D"]
 EVENTS = ["go", "back", "stay"]
+WAYS = ["event", "event", "method", "method", "method", "name", "name", "dispatch", "may"]
 ANSWERS = [True, True, True, False, 1, 0, "yes", "", None, [], "raise"]
 ACTIONS = ["note"] * 8 + ["raise", "nest", "late"]
 LISTS = ["prepare_event", "before_state_change", "after_state_change", "finalize_event", "on_exception", "on_final"]
-Colours = Enum("Colours", STATES)  # type: ignore[misc]
+VARIANTS = [
+    "set_state",
+    "get_model_state",
+    "get_state",
+    "callbacks",
+    "callback",
+    "_process",
+    "state_cls",
+    "transition_cls",
+]
+ASSIGNED = [
+    ("machine", "callbacks"), ("machine", "set_state"), ("machine", "_process"), ("event", "_trigger"),
+    ("event", "trigger"), ("state", "enter"), ("state", "exit"), ("transition", "execute"),
+]  # fmt: skip
+
+
+class Colours(Enum):
+    """States that are members of an enumeration."""
+
+    A, B, C, D = range(4)
 
 
 class Plain:
@@ -29,14 +49,16 @@ class Plain:
 
 
 class Checked(Plain):
-    """A model whose state is a property that keeps a history."""
+    """A model whose state is a property that notes each use."""
 
     def __init__(self) -> None:
         self.history: list[Any] = []
+        self.reads = 0
 
     @property
     def state(self) -> Any:
         """The last state."""
+        self.reads += 1
         return self.history[-1] if self.history else None
 
     @state.setter
@@ -55,6 +77,8 @@ class Watchful(Plain):
 
 class Bag(list[Any]):
     """A model that is a list: the library writes the state to its elements."""
+
+    state = status = "A"
 
 
 class Loose:
@@ -83,7 +107,7 @@ class Call:
         try:
             if self.action == "raise":
                 raise ValueError(self.tag)
-            if self.action == "nest" and world.depth < 3:
+            if self.action == "nest" and world.depth < 3 and len(world.log) < 200:  # a queue could feed itself for ever
                 world.log.append(("nested", world.fire("event", "go", 0)))
             if self.action == "late" and world.depth < 2:
                 world.machine.states["A"].add_callback("enter", Call(world, f"late {self.tag}", "note"))
@@ -104,12 +128,17 @@ class Call:
 class World:
     """One machine with its models, its log, and the ways to poke it."""
 
-    def __init__(self, base: type[core.Machine], spec: Spec) -> None:
+    def __init__(self, base: type[Any], spec: Spec) -> None:
         self.log: list[Any] = []
         self.depth = 0
         options = {name: self.calls(tags) for name, tags in spec["lists"].items()} | spec["options"]
         states: Any = [
-            {"name": s["name"], "final": s["final"], "on_enter": self.calls(s["enter"]), "on_exit": self.calls(s["exit"])}
+            {
+                "name": s["name"],
+                "final": s["final"],
+                "on_enter": self.calls(s["enter"]),
+                "on_exit": self.calls(s["exit"]),
+            }
             for s in spec["states"]
         ]
         if spec["enum"]:
@@ -166,7 +195,7 @@ class World:
             case ("append", name, rows):
                 getattr(self.machine, name).extend(self.calls(rows))
             case ("state", row):
-                self.machine.add_states(row)
+                self.machine.add_states(dict(row))
             case ("remove", event, source):
                 self.machine.remove_transition(event, source)
             case ("option", name, value):
@@ -206,7 +235,7 @@ class Spy:
 
 
 @cache
-def variant(base: type[core.Machine], name: str) -> type[Any]:
+def variant(base: Any, name: str) -> type[Any]:
     """Give the class itself, or a subclass that replaces one thing and notes each use of it."""
 
     def noting(method: str) -> Any:
@@ -238,9 +267,10 @@ class Dice(random.Random):
     """The choices a random machine is made of."""
 
     def calls(self, tag: str, share: float, actions: list[Any] = ACTIONS) -> list[tuple[str, Any]]:
-        """Draw a list of callbacks, empty more often than not."""
-        drawn = [(f"{tag}{i}", self.choice(actions)) for i in range(self.choice([1, 1, 2]))]
-        return drawn if self.random() < share else []
+        """Draw a list of one or two callbacks, in that share of cases."""
+        if self.random() >= share:
+            return []
+        return [(f"{tag}{i}", self.choice(actions)) for i in range(self.choice([1, 1, 2]))]
 
     def transition(self, share: float) -> Spec:
         """Draw one transition: plain, wildcard, reflexive, internal, or to nowhere."""
@@ -251,19 +281,17 @@ class Dice(random.Random):
         return {
             "trigger": self.choice(EVENTS),
             "source": self.choice([*STATES, *STATES, "*", STATES[:2]]),
-            "dest": self.choice([*STATES, *STATES, *STATES, "=", "=", None, "nowhere"]),
+            "dest": self.choice([*STATES * 6, "=", "=", "=", None, "nowhere"]),
             "lists": lists,
         }
 
     def spec(self) -> Spec:
-        """Draw a whole machine; half of them have few callbacks or none."""
-        share = self.choice([0.0, 0.0, 0.03, 0.25])
+        """Draw a whole machine; most of them have few callbacks or none."""
+        share = self.choice([0.0] * 6 + [0.03, 0.1, 0.25])
         lists = {name: self.calls(name, share / 2) for name in LISTS}
         return {
-            "enum": self.random() < 0.1,
-            "variant": self.choice(["stock"] * 8 + ["set_state", "get_model_state", "callbacks", "state_cls"])
-            if self.random() < 0.7
-            else self.choice(["stock", "_process", "transition_cls", "get_state", "callback"]),
+            "enum": self.random() < 0.06,
+            "variant": self.choice(VARIANTS) if self.random() < 0.2 else "stock",
             "states": [
                 {
                     "name": name,
@@ -273,13 +301,15 @@ class Dice(random.Random):
                 }
                 for name in STATES
             ],
-            "transitions": [{**self.transition(0), "trigger": event} for event in EVENTS]
+            "transitions": [
+                {**self.transition(0), "trigger": event, "source": self.choice(["*", "A"])} for event in EVENTS
+            ]
             + [self.transition(share) for _ in range(self.choice([4, 7, 10]))],
             "lists": {name: rows for name, rows in lists.items() if rows},
-            "models": self.choices(["Plain"] * 6 + list(MODELS), k=self.choice([1, 1, 2])),
+            "models": self.choices(["Plain"] * 16 + list(MODELS), k=self.choice([1, 1, 2])),
             "own": self.random() < 0.3,
             "options": {
-                "queued": self.random() < 0.2,
+                "queued": self.random() < 0.15,
                 "send_event": self.random() < 0.5,
                 "auto_transitions": self.random() < 0.15,
                 "ignore_invalid_triggers": self.choice([None, False, True]),
@@ -289,21 +319,25 @@ class Dice(random.Random):
 
     def step(self) -> tuple[Any, ...]:
         """Draw one step: mostly firing, now and then a change."""
-        if self.random() < 0.85:
-            way = self.choice(["event", "method", "method", "name", "dispatch", "may"])
-            return ("fire", way, self.choice([*EVENTS, *EVENTS, *EVENTS, "to_A", "unheard"]), self.randrange(4))
-        change: tuple[Any, ...] = self.choice([
-            ("add", self.transition(0.1)),
-            ("on", self.choice(["on_enter", "on_exit"]), self.choice(STATES), self.calls("late", 1)),
-            ("on", self.choice(["before", "after", "prepare"]), self.choice(EVENTS), self.calls("late", 1)),
-            ("set", self.choice(LISTS), self.calls("set", 0.5)),
-            ("append", self.choice(LISTS), self.calls("appended", 1)),
-            ("state", {"name": self.choice(["B", "E"]), "final": self.random() < 0.5}),
-            ("remove", self.choice(EVENTS), self.choice([*STATES, "*"])),
-            ("option", *self.choice([("_queued", True), ("send_event", True), ("ignore_invalid_triggers", True)])),
-            ("assign", *self.choice([
-                ("machine", "callbacks"), ("machine", "set_state"), ("machine", "_process"), ("event", "_trigger"),
-                ("state", "enter"), ("state", "exit"), ("transition", "execute"), ("event", "trigger"),
-            ])),
-        ])  # fmt: skip
-        return change
+        if self.random() < 0.9:
+            way = self.choice(WAYS)
+            return ("fire", way, self.choice([*EVENTS * 4, "to_A", "unheard"]), self.randrange(4))
+        match self.choice(["add", "on", "before", "set", "append", "state", "remove", "option", "assign"]):
+            case "add":
+                return ("add", self.transition(0.1))
+            case "on":
+                return ("on", self.choice(["on_enter", "on_exit"]), self.choice(STATES), self.calls("late", 1))
+            case "before":
+                return ("on", self.choice(["before", "after", "prepare"]), self.choice(EVENTS), self.calls("late", 1))
+            case "set":
+                return ("set", self.choice(LISTS), self.calls("set", 0.5))
+            case "append":
+                return ("append", self.choice(LISTS), self.calls("appended", 1))
+            case "state":
+                return ("state", {"name": self.choice(["B", "E"]), "final": self.random() < 0.5})
+            case "remove":
+                return ("remove", self.choice(EVENTS), self.choice([*STATES, "*"]))
+            case "option":
+                return ("option", self.choice(["_queued", "send_event", "ignore_invalid_triggers"]), True)
+            case _:
+                return ("assign", *self.choice(ASSIGNED))

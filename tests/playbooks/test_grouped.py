@@ -69,7 +69,7 @@ def test_places_are_those_of_the_file() -> None:
 
     assert str(playbook.span(("steps", 0, "id"))) == "g.yaml:12:13"
     assert str(playbook.span(("steps", 2, "description"))) == "g.yaml:21:27"
-    assert str(playbook.span(("steps", 0, "uses", 1))) == "g.yaml:16:32"
+    assert str(playbook.span(("steps", 0, "uses", 1))) == "g.yaml:16:33"
     assert str(playbook.span(("name",))) == "g.yaml:2:8"
 
 

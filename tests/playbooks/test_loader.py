@@ -171,7 +171,7 @@ WORDS = st.sampled_from(
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS | st.text(max_size=6), inner, max_size=6),
-    max_leaves=40,
+    max_leaves=12,
 )
 SHAPED = st.fixed_dictionaries(
     {"id": WORDS, "name": st.just("N")},
@@ -187,7 +187,7 @@ SHAPED = st.fixed_dictionaries(
 
 
 @given(SHAPED | st.dictionaries(WORDS, JSON, max_size=6))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_any_data_loads_or_is_refused(data: dict[str, Any]) -> None:
     """Whatever JSON it is: a playbook, or a `PlaybookLoadError` that lists its faults with places and codes."""
     try:

@@ -111,6 +111,7 @@ def test_a_dict_has_no_places() -> None:
         ("when: x ? 'a' : \"b\"\n", "quote the whole value: 'x ? ''a'' : \"b\"'"),
         ("- {when: size(x, y) > 1, goto: z}\n", 'quote the whole value: "size(x, y) > 1"'),
         ("- {when: x in [1, 2], goto: z}\n", 'quote the whole value: "x in [1, 2]"'),
+        ("a: {d: the list, the rest, e: f}\n", 'quote the whole value: "the list, the rest"'),
         ("when: x == 'a #b'  \n", "quote the whole value: \"x == 'a #b'\""),
         ('a: "\\d+"\n', "single quotes leave the backslash alone: '\\d+'"),
         ("a: 012\n", 'quote it if it is a name: "012"'),
@@ -137,3 +138,15 @@ def test_the_cycle_collector_runs_again_after_a_large_text() -> None:
     for text in ("a: " + "x" * 200_000, "a: [" + "x" * 200_000, '{"a": "' + "x" * 200_000):
         read_text(text)
         assert gc.isenabled()
+
+
+def test_a_pyyaml_without_libyaml_is_the_hosts_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pure Python parser reads some texts differently, so it is refused with the repair, not used in silence."""
+    import yaml
+
+    from guideway.statemachine.errors import HostError
+
+    monkeypatch.setattr(yaml, "__with_libyaml__", False)
+    with pytest.raises(HostError, match="libyaml"):
+        read_text("id: x")
+    assert read_text('{"id": "x"}').ok

@@ -171,7 +171,7 @@ def ends() -> Iterator[None]:
         raise HangError("the engine goes round in a circle")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(20)
+    signal.alarm(5)
     try:
         yield
     finally:

@@ -1,0 +1,15 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+_SKILLS = typer.Option(metavar="FILE", help="A file that maps skills to their tools.")
+_OUTPUT = typer.Option("--output", "-o", metavar="FILE", help="Where the result goes.")
+_PLAYBOOK = typer.Argument(metavar="PLAYBOOK", help="A playbook, a compiled machine, or - for standard input.")
+
+Skills = Annotated[str | None, _SKILLS]
+Output = Annotated[str | None, _OUTPUT]
+Playbook = Annotated[str, _PLAYBOOK]

@@ -1,0 +1,115 @@
+"""From an argument list to an exit status: one command is imported, run, and every mistake becomes one sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+from .status import BROKEN, CLEAN, FOUND, INTERRUPTED, MISUSED, MisuseError, UnusableError
+from .streams import say
+
+COMMANDS = {
+    "check": "check",
+    "compile": "compiling",
+    "draw": "draw",
+    "run": "run",
+    "schema": "schema",
+    "init": "init",
+    "explain": "explain",
+}
+"""Command -> the module here that holds its `command`."""
+
+TRACEBACK = "GUIDEWAY_TRACEBACK"
+"""Set to anything, a fault of Guideway's own is shown with its traceback."""
+
+
+def run(argv: list[str]) -> int:
+    """Run one command; see `main`."""
+    name = argv[0] if argv and argv[0] in COMMANDS else ""
+    said = f"guideway {name}".rstrip()
+    try:
+        status = dispatch(argv, name)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_quietly()
+        return FOUND
+    except KeyboardInterrupt:
+        say(f"{said}: interrupted")
+        return INTERRUPTED
+    except UnusableError:
+        return MISUSED
+    except Exception as fault:
+        return _explain(fault, said)
+    return status
+
+
+def dispatch(argv: list[str], name: str) -> int:
+    """Build the part of the command line that is needed, and call it."""
+    import typer
+
+    app = typer.Typer(name="guideway", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.callback(invoke_without_command=True)(_top)
+    for command in [name] if name else COMMANDS:
+        app.command(command)(import_module(f".{COMMANDS[command]}", __package__).command)
+    root: Any = typer.main.get_command(app)
+    if not argv:
+        argv = ["--help"]
+    status = root.main(args=argv, prog_name="guideway", standalone_mode=False)
+    return status if isinstance(status, int) else CLEAN
+
+
+def _top(version: bool = False) -> None:
+    """Playbooks for agents, as state machines: checked before they run, enforced while they do, recorded always.
+
+    Each command shows an example with --help. Begin with: guideway init, guideway check, guideway draw.
+    """
+    if version:
+        from guideway import __version__
+
+        print(f"guideway {__version__}")  # noqa: T201 - what the command is for
+
+
+def _explain(fault: Exception, said: str) -> int:
+    """One sentence, and whose mistake it was."""
+    from guideway.statemachine.errors import GuidewayError, JournalError
+
+    if isinstance(fault, MisuseError):
+        say(f"{said}: {fault}")
+        return MISUSED
+    if isinstance(fault, GuidewayError):
+        say(f"{said}: {fault}")
+        return FOUND if isinstance(fault, JournalError) else MISUSED
+    if (usage := _usage(fault)) is not None:
+        say(f"{said}: {usage}; see {said} --help")
+        return MISUSED
+    if os.environ.get(TRACEBACK):
+        import traceback
+
+        say(traceback.format_exc().rstrip())
+    say(
+        f"{said}: a fault of Guideway's own ({type(fault).__name__}: {str(fault)[:200]}); "
+        f"please report it with the command and, from {TRACEBACK}=1, the traceback"
+    )
+    return BROKEN
+
+
+def _usage(fault: Exception) -> str | None:
+    """What typer says about the arguments; None where the exception is none of typer's."""
+    import typer
+
+    click_error: type[Exception] = typer.BadParameter.__mro__[2]
+    if isinstance(fault, typer.Abort):
+        return "given up"
+    if not isinstance(fault, click_error):
+        return None
+    told: Any = fault
+    return " ".join(str(told.format_message()).replace("Value error, ", "").split()).rstrip(".")
+
+
+def _close_quietly() -> None:
+    """Nobody reads on: let the interpreter's last flush go nowhere."""
+    with suppress(Exception):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,148 @@
+"""What expressions may read where, what is kept of facts, and how findings name their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from guideway.compiler import check, compile_playbook
+from guideway.compiler.places import EVERYWHERE, NOT_YET, PLACES
+from guideway.compiler.projections import shortest
+from guideway.playbooks.loader import load_playbook
+from guideway.playbooks.models import Playbook, PlaybookStep
+from guideway.statemachine.expressions.names import ROOTS
+
+from .helpers import agent, lower
+
+READABLE = {
+    "where": "args inputs facts history answers signals terms run",
+    "expect": "args inputs facts history answers signals terms run result error",
+    "until": "args inputs facts history answers signals terms run result error",
+    "collect": "args inputs facts history answers signals terms run result error",
+    "retry": "args inputs facts history answers signals terms run error",
+    "when": "inputs facts history answers signals claims terms run",
+    "validation": "inputs facts history answers signals claims terms run",
+    "term": "inputs facts history answers signals claims terms run",
+    "template": "inputs facts history answers signals claims terms run",
+    "step ask": "inputs facts history answers signals claims terms run",
+    "call ask": "args inputs facts history answers signals claims terms run",
+    "step approvers": "inputs facts history answers signals terms run",
+    "call approvers": "args inputs facts history answers signals terms run",
+}
+"""The last table of the semantics, written down a second time."""
+
+SAMPLE = {"facts": "facts.a", "history": "history.a", "run": "run.calls", "claims": "claims.text", "inputs": "inputs.i",
+          "terms": "terms.t"}  # fmt: skip
+
+
+def place(name: str, expression: str) -> dict[str, Any]:
+    """A playbook that holds the expression in the named place."""
+    step = agent("s", "t")
+    call = {"id": "s", "call": {"tool": "t"}}
+    text = f"{{{{ {expression} }}}}"
+    where: dict[str, Any] = {
+        "where": agent("s", {"tool": "t", "where": expression}),
+        "expect": call | {"call": {"tool": "t", "expect": expression}},
+        "until": call | {"repeat": {"until": expression, "at_most": 2}},
+        "collect": call | {"repeat": {"until": "true", "at_most": 2, "collect": expression}},
+        "retry": call | {"retry": {"at_most": 2, "when": expression}},
+        "when": step | {"when": expression},
+        "validation": step | {"validation": [expression]},
+        "term": step,
+        "template": call | {"call": {"tool": "t", "args": {"x": text}}},
+        "step ask": step | {"approval": {"ask": text}},
+        "step approvers": step | {"approval": {"approvers": [text]}},
+        "call ask": agent("s", {"tool": "t", "approval": {"ask": text}}),
+        "call approvers": agent("s", {"tool": "t", "approval": {"approvers": [text]}}),
+    }
+    terms = {"t": "run.calls > 1", **({"u": expression} if name == "term" else {})}
+    return {
+        "id": "p", "name": "P", "inputs": {"i": {}}, "terms": terms, "tools": {"t": {"effect": "read"}},
+        "steps": [{"id": "a", "call": {"tool": "t"}}, where[name]],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("root", sorted({*ROOTS} - EVERYWHERE - NOT_YET))
+def test_each_place_reads_what_the_table_says(name: str, root: str) -> None:
+    """A root outside its places is GW117 there, and no finding inside them."""
+    expression = f"has({SAMPLE.get(root, root + '.x')})"
+    codes = {finding.code for finding in check(load_playbook(place(name, expression)))}
+
+    assert codes == (set() if root in READABLE[name].split() else {"GW117"})
+
+
+@pytest.mark.parametrize("root", sorted(NOT_YET))
+@pytest.mark.parametrize("name", ["where", "when", "expect"])
+def test_roots_of_later_constructs_are_refused(name: str, root: str) -> None:
+    """What nothing can supply yet is an error that says so, not a guard that is never true."""
+    expression = 'predicate("vip")' if root == "predicate" else f"has({root}.x)"
+
+    assert [f.code for f in check(load_playbook(place(name, expression)))] == ["GW119"]
+
+
+def test_a_term_carries_what_it_reads() -> None:
+    """Claims do not reach a `where` through a term, however long the way."""
+    terms = {"a": "terms.b", "b": "terms.c || run.calls > 1", "c": "claims.confidence > 0.5"}
+    step = agent("s", {"tool": "t", "where": "terms.a"}, when="terms.a")
+    [finding] = check(load_playbook({"id": "p", "name": "P", "terms": terms, "steps": [step]}))
+
+    assert finding.code == "GW117"
+    assert "`claims` (through `terms.a`)" in finding.message
+
+
+def test_s5_only_what_is_read_is_kept() -> None:
+    """The shortest of the paths that any expression or template reads, by name of the fact."""
+    definition = lower(
+        agent("a", "t", {"tool": "u", "as": "found"}, approval={"ask": "Go for {{ facts.t.title }}?"}),
+        {"id": "c", "call": {"tool": "v", "args": {"x": ["{{ facts.found.user.id }}"]}}},
+        agent("b", when="facts.found.user == null || facts.c[0].x > 1 || history.t[2].n > 1 || size(history.c) > 1"),
+    )
+
+    assert definition.facts == {"c": ((),), "found": (("user",),), "t": (("title",),)}
+    assert definition.history == {"c": ((),), "t": (("n",),)}
+    assert not definition.reads_now
+
+
+def test_s5_a_computed_name_keeps_every_fact() -> None:
+    """`facts[x]` may mean any of them."""
+    definition = lower(agent("a", "t"), agent("b", "u", when="facts[inputs.name].ok == true"), inputs={"name": "string"})
+
+    assert definition.facts == {"t": ((),), "u": ((),)}
+
+
+def test_the_clock_is_noticed_wherever_it_is_read() -> None:
+    """A read of `now` in a template, a term or a guard makes the machine need a clock."""
+    assert lower(agent("a"), terms={"late": "now.getHours() > 20"}).reads_now
+    assert lower({"id": "a", "call": {"tool": "t", "args": {"at": "{{ now }}"}}}).reads_now
+    assert not lower(agent("a")).reads_now
+
+
+def test_shortest_paths_cover_all_others() -> None:
+    """A path that another one begins with is left out, whatever their order."""
+    assert shortest([("a", "b", "c"), ("ab",), ("a", "b"), ("a", "c")]) == (("a", "b"), ("a", "c"), ("ab",))
+    assert shortest([("a",), ()]) == ((),)
+
+
+def test_a_dict_has_no_lines_so_the_message_names_the_path() -> None:
+    """Findings about a playbook given as a dict can be found in it."""
+    [finding] = check(load_playbook({"id": "p", "name": "P", "steps": [agent("a", next=[{"goto": "b"}])]}))
+
+    assert str(finding).startswith("<dict>:1:1: error: steps[0].next[0].goto: `b` is neither")
+
+
+def test_a_playbook_built_in_python_keeps_the_rules_of_files() -> None:
+    """Two steps of one name make no machine, though no reader ever saw them."""
+    steps = [PlaybookStep(id="a", description="A", expected_tools=["t"]) for _ in range(2)]
+    compiled = compile_playbook(Playbook(id="p", name="P", steps=steps))
+
+    assert compiled.definition is None
+    assert [finding.code for finding in compiled.diagnostics] == ["GW029"]
+
+
+def test_lowering_goes_on_after_the_first_fault() -> None:
+    """Ten faults cost one run: all of them are reported at once."""
+    steps = [agent(f"s{i}", next=f"gone{i}") for i in range(10)]
+
+    assert len(compile_playbook(load_playbook({"id": "p", "name": "P", "steps": steps})).diagnostics) == 10
