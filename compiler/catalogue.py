@@ -12,7 +12,7 @@ from typing import Any
 
 from guideway.playbooks.codes import Rule
 
-from . import contracts, falling, flow, names, reading, termination
+from . import contracts, falling, flow, names, page, reading, termination
 
 
 def _rule(code: str, name: str, summary: str, function: Callable[..., Any]) -> Rule:
@@ -30,11 +30,11 @@ CATALOGUE: tuple[Rule, ...] = (
     _rule("GW117", "name-not-readable", "finds reads that their place may not make", names.name_not_readable),
     _rule("GW118", "unknown-field", "finds fields of `run` and `claims` that do not exist", names.unknown_field),
     _rule("GW119", "not-supported-yet", "finds names of constructs that this version does not run", names.not_yet),
-    _rule("GW120", "clashing-id", "finds step ids that name something else as well", names.clashing_id),
-    _rule("GW121", "unresolved-skill", "finds skills whose tools nobody gave", names.unresolved_skill),
-    _rule("GW122", "validation-not-enforced", "finds validations that are notes", names.validation_not_enforced),
-    _rule("GW123", "term-cycle", "finds terms defined by one another in a circle", names.term_cycle),
-    _rule("GW124", "idle-key", "finds keys of a step that have no effect there", names.idle_key),
+    _rule("GW120", "clashing-id", "finds step ids that name something else as well", page.clashing_id),
+    _rule("GW121", "unresolved-skill", "finds skills whose tools nobody gave", page.unresolved_skill),
+    _rule("GW122", "validation-not-enforced", "finds validations that are notes", page.validation_not_enforced),
+    _rule("GW123", "term-cycle", "finds terms defined by one another in a circle", page.term_cycle),
+    _rule("GW124", "idle-key", "finds keys of a step that have no effect there", page.idle_key),
     _rule("GW130", "bad-schema", "finds schemas that are no JSON Schema", contracts.bad_schema),
     _rule("GW131", "default-against-schema", "finds defaults that do not fit", contracts.default_against_schema),
     _rule("GW132", "retry-of-a-write", "finds retries of calls that may do harm twice", contracts.retry_of_a_write),

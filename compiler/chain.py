@@ -161,4 +161,3 @@ class Chain:
 
     def _fault(self, reason: str) -> Ways:
         return (Way(self._ends.fault(reason), None, self.step.span),)
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import names
+from . import page
 from .defaults import Keys
 from .findings import Findings
 
@@ -26,7 +26,7 @@ def check_idle_keys(keys: Keys, findings: Findings) -> None:
     """Report the step's own keys that do nothing; what `defaults` gives in vain is no fault of the step."""
     for key, why in _idle(keys):
         path = (*keys.path, key)
-        findings.add(path, names.idle_key(key, keys.step.id, why, findings.key_at(path)))
+        findings.add(path, page.idle_key(key, keys.step.id, why, findings.key_at(path)))
 
 
 def _idle(keys: Keys) -> Iterator[tuple[str, str]]:

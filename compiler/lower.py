@@ -19,7 +19,7 @@ from guideway.statemachine.span import Span
 from guideway.statemachine.steps import Step
 from guideway.statemachine.tools import best_match, is_pattern
 
-from . import names
+from . import names, page
 from .chain import Chain, Exits, Way, Ways, head
 from .defaults import TARGETS, Keys
 from .ends import DONE, Ends
@@ -167,8 +167,9 @@ class _Lowering:
         for tool in dict.fromkeys(called):
             for name, spec in self._specs(tool):
                 if spec.on_unknown is not None:
-                    yield (tool if not is_pattern(tool) else name), targets.ways(
-                        spec.on_unknown, ("tools", name, "on_unknown")
+                    yield (
+                        (tool if not is_pattern(tool) else name),
+                        targets.ways(spec.on_unknown, ("tools", name, "on_unknown")),
                     )
 
     def _specs(self, tool: str) -> Iterator[tuple[str, ToolSpec]]:
@@ -221,15 +222,15 @@ class _Lowering:
             what, other = self._clash(step.id, ends, made)
             if what:
                 path: Path = ("steps", index, "id")
-                self.findings.add(path, names.clashing_id(step.id, self.findings.at(path), what, other))
+                self.findings.add(path, page.clashing_id(step.id, self.findings.at(path), what, other))
         for word in self.playbook.outcomes:
             if word in made:
                 path = ("outcomes", word)
-                self.findings.add(path, names.clashing_outcome(word, self.findings.key_at(path), made[word].id))
+                self.findings.add(path, page.clashing_outcome(word, self.findings.key_at(path), made[word].id))
+
     def _clash(self, name: str, ends: Collection[str], made: Mapping[str, Step]) -> tuple[str, Span | None]:
         if name in ends:
             return "an end of the run", None
         if name in made:
             return f"a state of the step `{made[name].id}`", made[name].span
         return ("every state at once" if name == ANYWHERE else ""), None
-

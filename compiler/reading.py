@@ -14,7 +14,7 @@ from guideway.statemachine.expressions.templates import Template, parse_template
 from guideway.statemachine.expressions.types import TypeProblem
 from guideway.statemachine.span import Span
 
-from . import names
+from . import names, page
 from .findings import Findings, Path
 from .places import CLAIM_FIELDS, EVERYWHERE, NOT_YET, PLACES, RUN_FIELDS, Place
 from .projections import Projections
@@ -121,7 +121,7 @@ class Reader:
         ring = term_cycle(self.terms)
         if ring is not None:
             path = ("terms", ring[0])
-            self.findings.add(path, names.term_cycle(ring, self.findings.key_at(path)))
+            self.findings.add(path, page.term_cycle(ring, self.findings.key_at(path)))
             return
         self._roots_of_terms = roots_of(self.terms)
         for name, expression in self.terms.items():
@@ -203,4 +203,3 @@ def ill_typed(problem: TypeProblem, span: Span) -> Diagnostic:
     Compare like with like; there is no truthiness: write `x != null`, `size(x) > 0`, `x == true`.
     """
     return Diagnostic("GW302", Level.ERROR, problem.message, span, help=problem.help)
-

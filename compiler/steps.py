@@ -11,7 +11,7 @@ from guideway.statemachine.expressions.expression import Expression
 from guideway.statemachine.steps import Call, Entry, Repeat, Retry, Step, Work
 from guideway.statemachine.tools import Effect, is_pattern
 
-from . import contracts, names
+from . import contracts, names, page
 from .defaults import Keys
 from .findings import Path
 from .idle import check_idle_keys
@@ -106,7 +106,7 @@ class StepLowering:
         tools = self.reader.scope.skills.get(skill)
         if tools is None:
             self.unresolved[skill] = None
-            self.reader.findings.add(path, names.unresolved_skill(skill, span, self.reader.scope.skills))
+            self.reader.findings.add(path, page.unresolved_skill(skill, span, self.reader.scope.skills))
             return []
         return [Entry(tool, True, fact="" if is_pattern(tool) else tool, span=span) for tool in tools]
 

@@ -12,9 +12,7 @@ from guideway.statemachine.expressions.types import DYNAMIC, INT, NUMBER, STRING
 from .scope import Schema, Scope
 from .terms import order_of
 
-_RUN = map_of(
-    {"id": STRING, "started_by": STRING, "iterations": INT, "calls": INT, "tokens": INT, "elapsed": NUMBER}
-)
+_RUN = map_of({"id": STRING, "started_by": STRING, "iterations": INT, "calls": INT, "tokens": INT, "elapsed": NUMBER})
 _CLAIMS = map_of({"confidence": NUMBER, "text": STRING}, optional=("confidence", "text"))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from guideway.statemachine.errors import HostError
 
 from .calls import Succeeded
+from .facts import copy
 from .gate import Admit, Hold, decide
 from .issue import reject as reject_call
 from .issue import start
@@ -122,7 +123,7 @@ def show(pending: Pending) -> Question:
     call = pending.call
     return Question(
         pending.approval_id, pending.of, pending.step, pending.ask, pending.approvers,
-        call.tool if call else None, dict(call.args) if call else None, call.call_id if call else None,
+        call.tool if call else None, copy(call.args) if call else None, call.call_id if call else None,
     )  # fmt: skip
 
 

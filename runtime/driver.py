@@ -222,7 +222,7 @@ class Driver:
         self._heard = [Heard(call, verdict) for call, verdict in zip(calls, verdicts, strict=True)]
 
     def _sit_out(self) -> None:
-        """A call refused because its tool may be tried again only later: let that time pass, then let the agent go on."""
+        """Where a call was refused because its tool must rest a while, let that time pass before the agent goes on."""
         barred = self._session._run.cursor.barred or {}
         refused = {
             h.verdict.tool for h in self._heard if isinstance(h.verdict, Deny) and h.verdict.code == "retry_wait"

@@ -25,7 +25,7 @@ from .records import Record, spread
 from .run import Bound, Run, Status
 from .start import check_inputs, check_start, openly, set_limits
 from .teach import legal
-from .timers import let_pass, utc
+from .timers import let_pass, next_due, utc
 from .turns import drain, follow, react, settle
 from .turnstile import Turnstile
 from .verdicts import Command, LegalCall, Progress, Verdict
@@ -252,8 +252,9 @@ class Session:
         run = self._run
         if run.busy:
             raise HostError("a callback of the machine may look at its session, but not move it")
-        utc(now)
-        saved = self._backup() if self.machine.materialized else None
+        moves_time = (to := utc(now)) is not None and next_due(run, to) is not None
+        saved = self._backup() if moves_time or self.machine.materialized else None
+        before = run.now
         run.busy = True
         run.verdicts = []
         try:
@@ -261,6 +262,7 @@ class Session:
             run.moves = 0
             yield
         except Exception:
+            run.now = before
             if saved is not None:
                 self._run = saved
             raise
@@ -268,7 +270,7 @@ class Session:
             run.busy = False
 
     def _backup(self) -> Run:
-        """A copy to go back to, should a callback of the machine raise (S8)."""
+        """A copy to go back to, should a callback of the machine raise, or the verb be the host's mistake (S8, S52)."""
         run = self._run
         saved = snapshot.restore(run.plan, snapshot.take(run))
         saved.shown, saved.records = run.shown, list(run.records)

@@ -39,7 +39,8 @@ def test_no_steps_is_success_at_once() -> None:
 def test_when_and_max_visits_stand_in_a_router_before_the_step() -> None:
     """The router decides; false passes over to `next`, unknown fails, the last visit goes to `on_max_visits`."""
     definition = lower(
-        agent("a", when="run.calls > 0", max_visits=2, on_max_visits="escalated", on_failure="b", next="failed"), agent("b")
+        agent("a", when="run.calls > 0", max_visits=2, on_max_visits="escalated", on_failure="b", next="failed"),
+        agent("b"),
     )
 
     assert definition.initial == "a.entry"
@@ -60,9 +61,10 @@ def test_a_spent_target_is_never_passed_over() -> None:
 
 def test_a_jump_enters_by_the_head_of_the_chain() -> None:
     """A target that is a step means its router, else its approval, else the step itself."""
+    branches = [{"when": "run.calls > 1", "goto": "a"}, {"when": "run.calls > 2", "goto": "b"}, {"goto": "c"}]
     definition = lower(
         agent("a", when="run.calls > 0", approval={"ask": "Go?"}), agent("b", approval={"ask": "Go?"}),
-        {"id": "c", "switch": [{"when": "run.calls > 1", "goto": "a"}, {"when": "run.calls > 2", "goto": "b"}, {"goto": "c"}]},
+        {"id": "c", "switch": branches},
     )  # fmt: skip
 
     assert edges(definition, "c")["completed"] == [
@@ -86,7 +88,9 @@ def test_s29_an_approval_beside_work_comes_first() -> None:
 
 def test_s29_an_approval_alone_is_the_step() -> None:
     """Its one way on is `completed`; refusal and deadline take what is written."""
-    definition = lower({"id": "a", "approval": {"ask": "Go?"}, "on_reject": "failed", "timeout": "1h", "on_timeout": "escalated"})
+    definition = lower(
+        {"id": "a", "approval": {"ask": "Go?"}, "on_reject": "failed", "timeout": "1h", "on_timeout": "escalated"}
+    )
 
     assert definition.states["a"].kind is StateKind.APPROVAL
     assert definition.states.keys() >= {"a", "success"}
@@ -157,7 +161,8 @@ def test_s24_a_cut_off_call_goes_where_the_step_or_its_tool_says() -> None:
 def test_s24_an_optional_pattern_takes_what_each_matching_tool_says() -> None:
     """A pattern of a step meets the tools that `tools` declares under it."""
     definition = lower(
-        agent("a", "t", optional_tools=["m_*"]), tools={"t": {}, "m_get": {"on_unknown": "failed"}, "n_get": {"on_unknown": "done"}}
+        agent("a", "t", optional_tools=["m_*"]),
+        tools={"t": {}, "m_get": {"on_unknown": "failed"}, "n_get": {"on_unknown": "done"}},
     )
 
     assert plain(definition, "a")["unknown m_get"] == "failed"
@@ -211,12 +216,18 @@ def test_s27_a_step_that_fails_ends_the_run_under_its_name() -> None:
 
 def test_s35_done_at_the_top_is_success() -> None:
     """`done` leaves the list, and at the top that is success."""
-    assert plain(lower(agent("a", next="done"), agent("b", on_failure="a"), agent("c", next="b")), "a")["completed"] == "success"
+    assert (
+        plain(lower(agent("a", next="done"), agent("b", on_failure="a"), agent("c", next="b")), "a")["completed"]
+        == "success"
+    )
 
 
 def test_s37_an_authors_word_has_its_class() -> None:
     """Declared outcomes are goals with the class their author gave."""
-    definition = lower(agent("a", next="locked", on_failure="undone"), outcomes={"locked": "success", "undone": "failed", "x": "stopped"})
+    definition = lower(
+        agent("a", next="locked", on_failure="undone"),
+        outcomes={"locked": "success", "undone": "failed", "x": "stopped"},
+    )
 
     assert end_of(definition, "locked") == (EndKind.GOAL, "locked", OutcomeClass.SUCCESS)
     assert end_of(definition, "undone") == (EndKind.GOAL, "undone", OutcomeClass.FAILED)
@@ -237,7 +248,9 @@ def test_s37_what_may_happen_anywhere_is_drawn() -> None:
     assert all(definition.states[edge.target].kind is StateKind.END for edge in definition.anywhere)
 
 
-@pytest.mark.parametrize(("steps", "written", "expected"), [(1, None, 1000), (60, None, 1200), (60, 7, 7), (0, None, 1000)])
+@pytest.mark.parametrize(
+    ("steps", "written", "expected"), [(1, None, 1000), (60, None, 1200), (60, 7, 7), (0, None, 1000)]
+)
 def test_s39_iterations_without_a_limit(steps: int, written: int | None, expected: int) -> None:
     """The key `max_iterations`, else the greater of 1000 and 20 a step."""
     top = {} if written is None else {"max_iterations": written}
@@ -250,8 +263,17 @@ def test_a_calls_arguments_repeat_and_result_name() -> None:
     definition = lower(
         {
             "id": "a",
-            "call": {"tool": "t", "args": {"n": "{{ inputs.n }}", "list": [1, {"deep": "x {{ run.id }}"}]}, "expect": "result.ok"},
-            "repeat": {"until": "result.n > 1 && facts.a.seen == true", "at_most": 4, "wait": "10s", "collect": "result.n"},
+            "call": {
+                "tool": "t",
+                "args": {"n": "{{ inputs.n }}", "list": [1, {"deep": "x {{ run.id }}"}]},
+                "expect": "result.ok",
+            },
+            "repeat": {
+                "until": "result.n > 1 && facts.a.seen == true",
+                "at_most": 4,
+                "wait": "10s",
+                "collect": "result.n",
+            },
         },
         inputs={"n": "integer"},
     )
@@ -269,7 +291,9 @@ def test_skills_become_optional_tools_of_their_step() -> None:
     from guideway.compiler import compile_playbook
     from guideway.playbooks.loader import load_playbook
 
-    playbook = load_playbook({"id": "p", "name": "P", "steps": [{"id": "a", "description": "A", "uses": ["s", "gone"]}]})
+    playbook = load_playbook(
+        {"id": "p", "name": "P", "steps": [{"id": "a", "description": "A", "uses": ["s", "gone"]}]}
+    )
     compiled = compile_playbook(playbook, skills={"s": ["x", "y_*"]})
 
     assert compiled.definition is not None
@@ -298,4 +322,6 @@ def test_every_step_edge_entry_and_branch_knows_its_place() -> None:
     assert [edge.span and edge.span[1:] for edge in definition.states["a"].edges["completed"]] == [(6, 40), (6, 54)]
     assert definition.termination[0].span is not None
     assert definition.termination[0].span[1:] == (7, 15)
-    assert all(edge.span is not None for state in definition.states.values() for b in state.edges.values() for edge in b)
+    assert all(
+        edge.span is not None for state in definition.states.values() for b in state.edges.values() for edge in b
+    )

@@ -88,7 +88,9 @@ def test_a_broken_word_is_a_finding_and_never_a_crash(seed: int, data: st.DataOb
     drawn = playbook(rng, rng.randint(1, 8))
     step = data.draw(st.sampled_from(drawn["steps"]))
     key = data.draw(st.sampled_from(["on_failure", "when", "on_max_visits"]))
-    word = data.draw(st.sampled_from(["no_such_step", "facts.", "((((", "args.x ==", "nosuch.root", "facts.nobody.x > 1"]))
+    word = data.draw(
+        st.sampled_from(["no_such_step", "facts.", "((((", "args.x ==", "nosuch.root", "facts.nobody.x > 1"])
+    )
     step[key] = word
 
     found = compile_playbook(load_playbook(drawn))

@@ -107,7 +107,9 @@ def test_s5_only_what_is_read_is_kept() -> None:
 
 def test_s5_a_computed_name_keeps_every_fact() -> None:
     """`facts[x]` may mean any of them."""
-    definition = lower(agent("a", "t"), agent("b", "u", when="facts[inputs.name].ok == true"), inputs={"name": "string"})
+    definition = lower(
+        agent("a", "t"), agent("b", "u", when="facts[inputs.name].ok == true"), inputs={"name": "string"}
+    )
 
     assert definition.facts == {"t": ((),), "u": ((),)}
 

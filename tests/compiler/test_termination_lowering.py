@@ -11,8 +11,8 @@ from guideway.statemachine.conditions import (
     AnyOf,
     ConfidenceMet,
     MaxIterations,
-    NoToolCalls,
     Not,
+    NoToolCalls,
     TextMention,
     TimeLimit,
     TokenLimit,
@@ -87,7 +87,9 @@ def test_a_limit_as_key_and_as_condition_are_both_kept() -> None:
 
 def test_an_end_that_a_goal_also_leads_to_is_a_goal() -> None:
     """A word that a limit shares with a step's target is a declared end."""
-    definition = lower(agent("a", next="fixed"), outcomes=OUTCOMES, termination=[{"max_iterations": 4, "outcome": "fixed"}])
+    definition = lower(
+        agent("a", next="fixed"), outcomes=OUTCOMES, termination=[{"max_iterations": 4, "outcome": "fixed"}]
+    )
 
     end = definition.states["fixed"].end
     assert end is not None
@@ -96,6 +98,8 @@ def test_an_end_that_a_goal_also_leads_to_is_a_goal() -> None:
 
 def test_guards_of_a_tool_called_are_expressions() -> None:
     """`where` reads the arguments, `expect` the result."""
-    definition = lower(agent("a", "t"), termination=[{"tool_called": "t", "where": "args.n > 1", "expect": "result.ok"}])
+    definition = lower(
+        agent("a", "t"), termination=[{"tool_called": "t", "where": "args.n > 1", "expect": "result.ok"}]
+    )
 
     assert definition.termination[0].condition == ToolCalled("t", parse("args.n > 1"), parse("result.ok"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import pickle
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -21,7 +21,7 @@ class Model:
         self.state = state
 
 
-class Tone(str, Enum):
+class Tone(StrEnum):
     """Members that are texts too, and not those of their names."""
 
     A = "B"
@@ -30,8 +30,8 @@ class Tone(str, Enum):
 
 def two(kind: type[Machine] = Machine, **options: Any) -> Machine:
     """Build a machine that goes from A to B."""
-    options = {"states": ["A", "B"], "auto_transitions": False} | options
-    return kind(model=None, initial="A", transitions=[["go", "A", "B"], ["go", "B", "A"]], **options)
+    given: dict[str, Any] = {"states": ["A", "B"], "auto_transitions": False} | options
+    return kind(model=None, initial="A", transitions=[["go", "A", "B"], ["go", "B", "A"]], **given)
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_plain_event_never_reaches_the_library(library: list[str]) -> None:
     Each of the ways to fire a plain event is short, for a model of its own and for the machine as its model.
     """
     machine = two()
-    model = Model()
+    model: Any = Model()
     machine.add_model([model, "self"])
 
     assert [model.go(), model.trigger("go"), machine.go(), machine.trigger("go", 1)] == [True] * 4
@@ -151,9 +151,9 @@ def test_an_overridden_part_of_an_event_state_or_transition_is_called(library: l
             return str(self.value)
 
     class Loud(Event):
-        def _process(self, event_data: Any) -> None:
+        def _process(self, event_data: Any) -> bool:
             calls.append("process")
-            super()._process(event_data)
+            return super()._process(event_data)
 
     for part in ({"transition_cls": Gate}, {"state_cls": Shout}, {"event_cls": Loud}):
         machine = two(type("Sub", (Machine,), part))
@@ -184,7 +184,7 @@ def test_another_state_attribute_is_another_question(library: list[str]) -> None
 
         @property
         def mood(self) -> str:
-            return self.__dict__.get("kept", "A")
+            return str(self.__dict__.get("kept", "A"))
 
         @mood.setter
         def mood(self, value: str) -> None:
@@ -203,7 +203,8 @@ def test_errors_are_the_librarys() -> None:
     """
     A wrong source, an unknown event and an unknown destination are told in the library's words.
     """
-    machine, model = two(), Model()
+    machine = two()
+    model: Any = Model()
     machine.add_model(model)
     machine.add_transition("lose", "A", "nowhere")
     machine.add_transition("up", "B", "A")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from enum import Enum
-from functools import cache
 from typing import Any
 
 from transitions import core
@@ -234,8 +233,7 @@ class Spy:
         return self.method(*args, **kwargs)
 
 
-@cache
-def variant(base: Any, name: str) -> type[Any]:
+def variant(base: type[Any], name: str) -> type[Any]:
     """Give the class itself, or a subclass that replaces one thing and notes each use of it."""
 
     def noting(method: str) -> Any:

@@ -51,7 +51,7 @@ class Terminal:
         by = self._name(question.approvers)
         note = self._read("why (may be left empty): ")
         result = self._result() if verb == "happened" else None
-        return Decision(verb, by, note, result) if by else None
+        return Decision(verb, by, note, result)
 
     def _shown(self, question: Question, objection: str) -> list[str]:
         colour = coloured(sys.stdout)
@@ -76,7 +76,9 @@ class Terminal:
     def _name(self, approvers: tuple[str, ...]) -> str:
         me = user()
         usual = me if not approvers or me in approvers else ""
-        return self._read(f"your name{f' [{usual}]' if usual else ''}: ") or usual
+        while not (name := self._read(f"your name{f' [{usual}]' if usual else ''}: ") or usual):
+            write("  a decision needs a name\n", sys.stdout)
+        return name
 
     def _result(self) -> object:
         while text := self._read("its result, as JSON (may be left empty): "):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -146,8 +146,12 @@ def opened(path: str | None) -> Iterator[TextIO | None]:
     if path is None:
         yield None
         return
-    with writable(path, "--trace").open("w", encoding="utf-8") as stream:
+    stream = writable(path, "--trace").open("w", encoding="utf-8")
+    try:
         yield stream
+    finally:
+        with suppress(OSError):  # a full disk was reported by the write before
+            stream.close()
 
 
 def started(definition: Definition, means: Means) -> Session:
