@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from guideway.playbooks.models import Playbook
@@ -17,6 +18,10 @@ WITHOUT_PLACES = "<dict>"
 """The file of a playbook that was given as a dict or built in Python."""
 
 
+MANY = 50
+"""After so many findings no name is suggested any more."""
+
+
 class Findings:
     """The findings about one playbook, and the way from a path to a place."""
 
@@ -30,6 +35,10 @@ class Findings:
         if not self._has_places:
             finding = replace(finding, message=f"{path_text(path)}: {finding.message}")
         self.found.append(finding)
+
+    def offer(self, names: Iterable[str]) -> Iterable[str]:
+        """Give the names that a finding may suggest: none on a page with very many findings, to save time."""
+        return names if len(self.found) < MANY else ()
 
     @property
     def refused(self) -> bool:

@@ -22,6 +22,9 @@ from .quiet import no_collection
 
 NOWHERE = Span("<dict>", 1, 1)
 
+WITNESSES = 20
+"""As many dead ends are shown with the way into them; each costs a search of the whole machine."""
+
 
 def check_definition(definition: Definition) -> list[Diagnostic]:
     """
@@ -46,6 +49,12 @@ class Flow:
     def reachable(self) -> frozenset[str]:
         """The states that a run may come to, whatever the guards say."""
         return reachable(self.definition)
+
+    @cached_property
+    def above(self) -> Mapping[str, str]:
+        """For each step but the first, the one above it on the page."""
+        page = list(self.definition.steps)
+        return dict(zip(page[1:], page, strict=False))
 
     def steps_of(self, states: Iterable[str]) -> set[str]:
         """The steps that the states belong to."""
@@ -81,7 +90,7 @@ def unreachable_step(flow: Flow) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "GW201", Level.ERROR, f"step `{name}` can never be reached{also}", _span(name, definition),
             help="lead to it with `next`, `goto` or an `on_…` key, or delete it",
-            related=tuple(_cut_off(name, definition)),
+            related=tuple(_cut_off(name, flow)),
         )  # fmt: skip
 
 
@@ -108,15 +117,15 @@ def dead_end(flow: Flow) -> Iterator[Diagnostic]:
     definition = flow.definition
     exits = _exits(definition)
     stuck = flow.reachable - (can_reach(definition, exits) if exits else frozenset())
-    for name, region in _roots(flow.steps_of(stuck), definition):
+    for index, (name, region) in enumerate(_roots(flow.steps_of(stuck), definition)):
         others = [f"`{other}`" for other in region[1:4]]
         among = f": every way stays among it and {', '.join(others)}" if others else ": every way leads back to it"
-        way = shortest_path(definition, definition.initial, _states_of(name, definition)) or ()
+        way = shortest_path(definition, definition.initial, _states_of(name, definition)) if index < WITNESSES else ()
         yield Diagnostic(
             "GW202", Level.ERROR, f"no end can be reached from step `{name}`{among}", _span(name, definition),
             help="give one of them a way out, such as a branch to `success`",
             related=tuple(Related(_span(other, definition), f"`{other}` leads back") for other in region[1:4]),
-            witness=tuple(_told(way)),
+            witness=tuple(_told(way or ())),
         )  # fmt: skip
 
 
@@ -177,19 +186,12 @@ def _region(first: str, members: Set[str], seen: set[str], definition: Definitio
     return region
 
 
-def _cut_off(name: str, definition: Definition) -> Iterator[Related]:
+def _cut_off(name: str, flow: Flow) -> Iterator[Related]:
     """Point at the step above, where it leads elsewhere: usually that is why."""
-    above = _above(definition).get(name)
-    if above is not None:
-        jumps = [edge for branches in definition.states[above].edges.values() for edge in branches]
-        went = next((edge for edge in jumps if edge.event == "completed"), None)
-        if went is not None and went.span is not None:
-            yield Related(went.span, f"`{above}` goes to `{went.target}` instead of falling through")
-
-
-def _above(definition: Definition) -> Mapping[str, str]:
-    page = list(definition.steps)
-    return dict(zip(page[1:], page, strict=False))
+    above = flow.above.get(name)
+    went = flow.definition.states[above].edges.get("completed", ()) if above is not None else ()
+    if went and went[0].span is not None:
+        yield Related(went[0].span, f"`{above}` goes to `{went[0].target}` instead of falling through")
 
 
 # --- what counts as an end ------------------------------------------------------------------------------------------
@@ -200,7 +202,8 @@ def _exits(definition: Definition) -> frozenset[str]:
     goals = {s.name for s in definition.states.values() if s.end is not None and s.end.kind is EndKind.GOAL}
     wanted = {tool for branch in definition.termination for tool in _called(branch.condition)}
     if wanted:
-        goals |= {s.name for s in definition.states.values() if any(admits(s, tool, definition) for tool in wanted)}
+        free = any(_legal_in_every_step(tool, definition) for tool in wanted)
+        goals |= {s.name for s in definition.states.values() if _admits(s, wanted, free)}
     return frozenset(goals)
 
 
@@ -215,17 +218,21 @@ def _called(condition: Condition) -> Iterator[str]:
             return
 
 
-def admits(state: State, tool: str, definition: Definition) -> bool:
-    """Tell whether a call of the tool may be legal in the state, guards aside."""
-    step = state.step
-    if step is None or state.kind not in (StateKind.STEP, StateKind.CALL):
-        return False
-    if step.call is not None:
-        return step.call.tool == tool
-    names = [entry.tool for entry in step.work.entries] if step.work else []
-    if best_match(tool, (*names, *definition.optional_tools)) is not None:
+def _legal_in_every_step(tool: str, definition: Definition) -> bool:
+    if best_match(tool, definition.optional_tools) is not None:
         return True
     return definition.extra_tools and best_match(tool, definition.named_tools) is None
+
+
+def _admits(state: State, wanted: Set[str], free: bool) -> bool:
+    """Tell whether a call of one of the tools may be legal in the state, guards aside."""
+    step = state.step
+    if step is not None and state.kind is StateKind.CALL and step.call is not None:
+        return step.call.tool in wanted
+    if step is None or state.kind is not StateKind.STEP:
+        return False
+    names = [entry.tool for entry in step.work.entries] if step.work else []
+    return free or any(best_match(tool, names) is not None for tool in wanted)
 
 
 def _told(way: Iterable[Edge]) -> Iterator[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from . import page
 from .defaults import Keys
 from .findings import Findings
+from .page import idle_key
 
 _NO_AGENT = "no agent works there"
 _AGENTS = dict.fromkeys(("max_tool_calls", "min_tool_calls", "order", "on_exhausted"), _NO_AGENT)
@@ -26,7 +26,7 @@ def check_idle_keys(keys: Keys, findings: Findings) -> None:
     """Report the step's own keys that do nothing; what `defaults` gives in vain is no fault of the step."""
     for key, why in _idle(keys):
         path = (*keys.path, key)
-        findings.add(path, page.idle_key(key, keys.step.id, why, findings.key_at(path)))
+        findings.add(path, idle_key(key, keys.step.id, why, findings.key_at(path)))
 
 
 def _idle(keys: Keys) -> Iterator[tuple[str, str]]:

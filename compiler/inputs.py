@@ -5,7 +5,7 @@ from __future__ import annotations
 from guideway.playbooks.inputs import InputSpec
 from guideway.statemachine.definition import Input
 
-from . import contracts
+from .contracts import default_against_schema
 from .reading import Reader
 from .tools import check_schema
 
@@ -31,4 +31,4 @@ def _check_default(name: str, spec: InputSpec, reader: Reader) -> None:
     fault = value_fault(spec.default, spec.shape)
     if fault is not None:
         path = ("inputs", name, "default")
-        reader.findings.add(path, contracts.default_against_schema(name, fault, reader.findings.at(path)))
+        reader.findings.add(path, default_against_schema(name, fault, reader.findings.at(path)))

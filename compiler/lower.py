@@ -19,12 +19,13 @@ from guideway.statemachine.span import Span
 from guideway.statemachine.steps import Step
 from guideway.statemachine.tools import best_match, is_pattern
 
-from . import names, page
 from .chain import Chain, Exits, Way, Ways, head
 from .defaults import TARGETS, Keys
 from .ends import DONE, Ends
 from .findings import WITHOUT_PLACES, Findings, Path
 from .inputs import lower_inputs
+from .names import unknown_tool
+from .page import clashing_id, clashing_outcome
 from .quiet import no_collection
 from .reading import Reader
 from .scope import Scope
@@ -92,6 +93,7 @@ class _Lowering:
         termination = lower_termination(playbook.termination, reader, self.ends)
         anywhere = self._anywhere([(branch.target, branch.span) for branch in termination])
         self._check_ids(steps, states)
+        self._check_outcomes(states, [branch.target for branch in termination if branch.outcome is None])
         if self.findings.refused:
             return Compiled(None, in_order(self.findings.found))
         table = {state.name: state for state in (*states, *self.ends.states())}
@@ -167,19 +169,17 @@ class _Lowering:
         for tool in dict.fromkeys(called):
             for name, spec in self._specs(tool):
                 if spec.on_unknown is not None:
-                    yield (
-                        (tool if not is_pattern(tool) else name),
-                        targets.ways(spec.on_unknown, ("tools", name, "on_unknown")),
-                    )
+                    to = targets.ways(spec.on_unknown, ("tools", name, "on_unknown"))
+                    yield (name if is_pattern(tool) else tool), to
 
     def _specs(self, tool: str) -> Iterator[tuple[str, ToolSpec]]:
         declared = self.reader.scope.tools
         if not is_pattern(tool):
             match = tool if tool in declared else best_match(tool, declared)
-            names_ = [] if match is None else [match]
+            found = [] if match is None else [match]
         else:
-            names_ = [name for name in declared if best_match(name, (tool,))]
-        yield from ((name, declared[name]) for name in names_)
+            found = [name for name in declared if best_match(name, (tool,))]
+        yield from ((name, declared[name]) for name in found)
 
     def _asks(self, step: PlaybookStep) -> bool:
         spec = self.reader.scope.spec(step.call.tool) if step.call else None
@@ -212,21 +212,25 @@ class _Lowering:
         for index, tool in enumerate(self.playbook.optional_tools):
             if not scope.knows_tool(tool):
                 path: Path = ("optional_tools", index)
-                self.findings.add(path, names.unknown_tool(tool, self.findings.at(path), scope.tools))
+                self.findings.add(path, unknown_tool(tool, self.findings.at(path), scope.tools))
 
     def _check_ids(self, steps: Sequence[Step], states: Sequence[State]) -> None:
-        """No step may be called as an outcome, as an end, or as a state made for another step."""
+        """No step may be called as an end, or as a state made for another step."""
         made = {s.name: s.step for s in states if s.step is not None and s.name != s.step.id}
         ends = {state.name for state in self.ends.states()}
         for index, step in enumerate(steps):
             what, other = self._clash(step.id, ends, made)
             if what:
                 path: Path = ("steps", index, "id")
-                self.findings.add(path, page.clashing_id(step.id, self.findings.at(path), what, other))
+                self.findings.add(path, clashing_id(step.id, self.findings.at(path), what, other))
+
+    def _check_outcomes(self, states: Sequence[State], reasons: Collection[str]) -> None:
+        made = {state.name: f"a state of the step `{state.step.id}`" for state in states if state.step is not None}
+        made |= dict.fromkeys(reasons, "the end of a termination branch")
         for word in self.playbook.outcomes:
             if word in made:
-                path = ("outcomes", word)
-                self.findings.add(path, page.clashing_outcome(word, self.findings.key_at(path), made[word].id))
+                path: Path = ("outcomes", word)
+                self.findings.add(path, clashing_outcome(word, self.findings.key_at(path), made[word]))
 
     def _clash(self, name: str, ends: Collection[str], made: Mapping[str, Step]) -> tuple[str, Span | None]:
         if name in ends:

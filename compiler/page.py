@@ -40,10 +40,10 @@ def clashing_id(name: str, span: Span, made_for: str, other: Span | None) -> Dia
     )  # fmt: skip
 
 
-def clashing_outcome(word: str, span: Span, step: str) -> Diagnostic:
-    """Report an outcome word that is the name of a state made for a step: the same flaw as `clashing_id`."""
+def clashing_outcome(word: str, span: Span, made_for: str) -> Diagnostic:
+    """Report an outcome word that is the name of a state made for something else: the same flaw as `clashing_id`."""
     return Diagnostic(
-        "GW120", Level.ERROR, f"the outcome `{word}` is also the name of a state of the step `{step}`", span,
+        "GW120", Level.ERROR, f"the outcome `{word}` is also the name of {made_for}", span,
         help="choose another word",
     )  # fmt: skip
 
@@ -114,7 +114,7 @@ def idle_key(key: str, step: str, why: str, span: Span) -> Diagnostic:
                       help="delete it, or add what it needs")  # fmt: skip
 
 
-def term_cycle(names: tuple[str, ...], span: Span) -> Diagnostic:
+def terms_in_a_circle(names: tuple[str, ...], span: Span) -> Diagnostic:
     """
     ## What it finds
     Terms that are defined by one another in a circle.

@@ -14,8 +14,9 @@ from guideway.statemachine.expressions.templates import Template, parse_template
 from guideway.statemachine.expressions.types import TypeProblem
 from guideway.statemachine.span import Span
 
-from . import names, page
 from .findings import Findings, Path
+from .names import name_not_readable, not_yet, unknown_fact, unknown_field, unknown_input, unknown_name, unknown_term
+from .page import terms_in_a_circle
 from .places import CLAIM_FIELDS, EVERYWHERE, NOT_YET, PLACES, RUN_FIELDS, Place
 from .projections import Projections
 from .scope import Scope
@@ -121,7 +122,7 @@ class Reader:
         ring = term_cycle(self.terms)
         if ring is not None:
             path = ("terms", ring[0])
-            self.findings.add(path, page.term_cycle(ring, self.findings.key_at(path)))
+            self.findings.add(path, terms_in_a_circle(ring, self.findings.key_at(path)))
             return
         self._roots_of_terms = roots_of(self.terms)
         for name, expression in self.terms.items():
@@ -147,31 +148,31 @@ class Reader:
         span = self.findings.inside(path, read.offset)
         if root not in ROOTS:
             readable = (place.roots | EVERYWHERE) - NOT_YET
-            return names.unknown_name(str(root), span, readable)
+            return unknown_name(str(root), span, readable)
         if root in NOT_YET:
-            return names.not_yet(str(root), span)
+            return not_yet(str(root), span)
         if not place.reads(str(root)):
-            return names.name_not_readable(str(root), place.name, span, None, place.roots - NOT_YET)
+            return name_not_readable(str(root), place.name, span, None, place.roots - NOT_YET)
         return None if field is None else self._field_fault(str(root), field, place, read, path)
 
     def _field_fault(self, root: str, field: str, place: Place, read: Read, path: Path) -> Diagnostic | None:
         span = self.findings.inside(path, read.offset)
         playbook = self.scope.playbook
         if root == "inputs" and field not in playbook.inputs:
-            return names.unknown_input(field, span, playbook.inputs)
+            return unknown_input(field, span, self.findings.offer(playbook.inputs))
         if root in ("facts", "history") and not self.scope.knows_fact(field):
-            return names.unknown_fact(root, field, span, self.scope.facts)
+            return unknown_fact(root, field, span, self.findings.offer(self.scope.facts))
         if root == "run" and field not in RUN_FIELDS:
-            return names.unknown_field(root, field, span, RUN_FIELDS)
+            return unknown_field(root, field, span, RUN_FIELDS)
         if root == "claims" and field not in CLAIM_FIELDS:
-            return names.unknown_field(root, field, span, CLAIM_FIELDS)
+            return unknown_field(root, field, span, CLAIM_FIELDS)
         if root != "terms":
             return None
         if field not in playbook.terms:
-            return names.unknown_term(field, span, playbook.terms)
+            return unknown_term(field, span, self.findings.offer(playbook.terms))
         hidden = sorted(r for r in self._roots_of_terms.get(field, ()) if r in ROOTS and not place.reads(r))
         if hidden:
-            return names.name_not_readable(hidden[0], place.name, span, field, place.roots - NOT_YET)
+            return name_not_readable(hidden[0], place.name, span, field, place.roots - NOT_YET)
         return None
 
     # --- types ---------------------------------------------------------------------------------------------------

@@ -11,10 +11,12 @@ from guideway.statemachine.expressions.expression import Expression
 from guideway.statemachine.steps import Call, Entry, Repeat, Retry, Step, Work
 from guideway.statemachine.tools import Effect, is_pattern
 
-from . import contracts, names, page
+from .contracts import missing_argument, retry_of_a_write, too_few_calls, unknown_argument
 from .defaults import Keys
 from .findings import Path
 from .idle import check_idle_keys
+from .names import unknown_tool
+from .page import unresolved_skill
 from .reading import Reader
 from .tools import lower_approval
 from .validations import lower_validation
@@ -106,14 +108,16 @@ class StepLowering:
         tools = self.reader.scope.skills.get(skill)
         if tools is None:
             self.unresolved[skill] = None
-            self.reader.findings.add(path, page.unresolved_skill(skill, span, self.reader.scope.skills))
+            self.reader.findings.add(path, unresolved_skill(skill, span, self.reader.scope.skills))
             return []
         return [Entry(tool, True, fact="" if is_pattern(tool) else tool, span=span) for tool in tools]
 
     def _known(self, tool: str, path: Path) -> None:
         scope = self.reader.scope
         if not scope.knows_tool(tool):
-            self.reader.findings.add(path, names.unknown_tool(tool, self.reader.findings.at(path), scope.tools))
+            self.reader.findings.add(
+                path, unknown_tool(tool, self.reader.findings.at(path), self.reader.findings.offer(scope.tools))
+            )
 
     # --- the runtime's call --------------------------------------------------------------------------------------
 
@@ -137,9 +141,9 @@ class StepLowering:
         unknown, missing, known = argument_faults(call.args, spec.parameters)
         for name in unknown:
             at: Path = (*path, "args", name)
-            findings.add(at, contracts.unknown_argument(call.tool, name, findings.key_at(at), known))
+            findings.add(at, unknown_argument(call.tool, name, findings.key_at(at), known))
         for name in missing:
-            findings.add(path, contracts.missing_argument(call.tool, name, findings.at((*path, "tool"))))
+            findings.add(path, missing_argument(call.tool, name, findings.at((*path, "tool"))))
 
     def _repeat(self, written: PlaybookStep, path: Path, tool: str) -> Repeat | None:
         spec = written.repeat
@@ -162,7 +166,7 @@ class StepLowering:
         if own and keys.step.retry is not None:
             for tool in refused:
                 declared = self.reader.scope.spec(tool) is not None
-                finding = contracts.retry_of_a_write(tool, declared, self.reader.findings.key_at(path))
+                finding = retry_of_a_write(tool, declared, self.reader.findings.key_at(path))
                 self.reader.findings.add(path, finding)
         spec = keys.retry()
         if spec is None or not called or len(refused) == len(called):
@@ -189,4 +193,4 @@ class StepLowering:
         needed = max(step.min_calls, sum(entry.times or 1 for entry in step.work.entries if not entry.optional))
         if needed > step.max_calls:
             span = self.reader.findings.at((*path, "max_tool_calls"))
-            self.reader.findings.add(path, contracts.too_few_calls(step.id, needed, step.max_calls, span))
+            self.reader.findings.add(path, too_few_calls(step.id, needed, step.max_calls, span))

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 SHORT_LIST = 8
 """As many known names as a message still lists."""
 
-_MANY = 2000
-"""Beyond so many names the comparison of all of them would cost more than the hint is worth."""
+_MANY = 500
+"""Of so many names each is compared; of more, those that begin alike and are about as long."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -26,7 +26,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     by_lower = {name.lower(): name for name in known}
     if word.lower() in by_lower:
         return by_lower[word.lower()]
-    candidates = by_lower if len(by_lower) <= _MANY else [n for n in by_lower if n[:1] == word[:1].lower()][:_MANY]
+    candidates = list(by_lower)
+    if len(candidates) > _MANY:
+        begin, long = word[:1].lower(), len(word)
+        candidates = [name for name in candidates if name[:1] == begin and abs(len(name) - long) <= 3][:_MANY]
     found = get_close_matches(word.lower(), candidates, n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from guideway.playbooks.branches import Branch
 from guideway.statemachine.expressions.expression import Expression
 
-from . import names
 from .chain import Way, Ways
 from .defaults import Target
 from .ends import DONE, Ends
 from .findings import Path
+from .names import unknown_target
 from .reading import Reader
 
 
@@ -45,11 +45,12 @@ class Targets:
         return tuple(ways)
 
     def _one(self, target: str, path: Path, guard: Expression | None) -> Ways:
-        span = self._reader.findings.at(path)
+        findings = self._reader.findings
+        span = findings.at(path)
         if target in self._heads:
             return (Way(self._heads[target], guard, span),)
         if self._ends.is_word(target):
             return (Way(self._ends.named(target), guard, span, outcome=True),)
         known = (*self._ends.classes, DONE)
-        self._reader.findings.add(path, names.unknown_target(target, span, self._heads, known))
+        findings.add(path, unknown_target(target, span, findings.offer(self._heads), findings.offer(known)))
         return ()

@@ -26,9 +26,9 @@ from guideway.statemachine.definition import EndKind, Termination
 from guideway.statemachine.diagnostic import Diagnostic, Level
 from guideway.statemachine.span import Span
 
-from . import names
 from .ends import Ends
 from .findings import Path
+from .names import unknown_outcome, unknown_tool
 from .reading import Reader
 
 
@@ -52,7 +52,7 @@ def _target(condition: Condition, outcome: str | None, path: Path, reader: Reade
     if outcome is not None and ends.is_word(outcome):
         return ends.word(outcome, EndKind.STOP if stop else EndKind.GOAL)
     if outcome is not None:
-        finding = names.unknown_outcome(outcome, reader.findings.at((*path, "outcome")), ends.classes)
+        finding = unknown_outcome(outcome, reader.findings.at((*path, "outcome")), ends.classes)
         reader.findings.add((*path, "outcome"), finding)
     if stop or all(isinstance(leaf, TextMention) for leaf in leaves(condition)):
         return ends.stop(reason, EndKind.STOP if stop else EndKind.GOAL)
@@ -86,7 +86,7 @@ def _tool_called(item: TerminationItem, path: Path, reader: Reader) -> Condition
     tool = item.tool_called or ""
     if not reader.scope.knows_tool(tool):
         span = reader.findings.at((*path, "tool_called"))
-        reader.findings.add(path, names.unknown_tool(tool, span, reader.scope.tools))
+        reader.findings.add(path, unknown_tool(tool, span, reader.scope.tools))
     return ToolCalled(
         tool,
         reader.expression(item.where, "where", (*path, "where"), tool),

@@ -7,7 +7,7 @@ from guideway.playbooks.tools_spec import ToolSpec
 from guideway.statemachine.steps import Approval
 from guideway.statemachine.tools import Effect, Tool
 
-from . import contracts
+from .contracts import bad_schema
 from .findings import Path
 from .reading import Reader
 
@@ -43,7 +43,7 @@ def check_schema(schema: dict[str, object], what: str, path: Path, reader: Reade
     fault = schema_fault(schema)
     if fault is not None:
         message, inside = fault
-        reader.findings.add(path, contracts.bad_schema(what, message, reader.findings.at((*path, *inside))))
+        reader.findings.add(path, bad_schema(what, message, reader.findings.at((*path, *inside))))
     return fault is None
 
 

@@ -10,8 +10,8 @@ from guideway.statemachine.expressions.errors import ExpressionError
 from guideway.statemachine.expressions.expression import Expression, parse
 from guideway.statemachine.expressions.names import ROOTS
 
-from . import page
 from .findings import Path
+from .page import validation_not_enforced
 from .reading import Reader
 
 
@@ -25,7 +25,7 @@ def lower_validation(written: list[Any] | dict[str, Any], path: Path, reader: Re
         if why is not None:
             span = reader.findings.at(here)
             text = value if isinstance(value, str) else json.dumps(value)
-            reader.findings.add(here, page.validation_not_enforced(text, span, why))
+            reader.findings.add(here, validation_not_enforced(text, span, why))
         elif (expression := reader.expression(_source(value), "validation", here)) is not None:
             found.append(expression)
     return tuple(found)

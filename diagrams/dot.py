@@ -27,7 +27,8 @@ _GRAPH = {"rankdir": "TB", "bgcolor": colours.PAPER, "fontname": FONT, "fontsize
 _NODE = {"fontname": FONT, "fontsize": "11", "fontcolor": colours.INK, "margin": "0.13,0.07"}
 _EDGE = {"fontname": FONT, "fontsize": "9", "fontcolor": colours.SOFT, "color": colours.LINE,
          "arrowsize": "0.7", "arrowhead": "normal"}  # fmt: skip
-_CLUSTER = {"label": "", "style": "rounded,filled", "color": colours.FRAME_LINE, "fillcolor": colours.FRAME, "margin": "8"}
+_CLUSTER = {"label": "", "style": "rounded,filled", "margin": "8",
+            "color": colours.FRAME_LINE, "fillcolor": colours.FRAME}  # fmt: skip
 _SHAPES: Mapping[Shape, Mapping[str, str]] = {
     Shape.START: {"shape": "circle", "width": "0.18", "fixedsize": "true"},
     Shape.AGENT: {"shape": "box", "style": "rounded,filled"},
@@ -68,9 +69,10 @@ def dot(picture: Picture) -> graphviz.Digraph:
             if node.id == frame.nodes[0]:
                 inner.attr(id=frame.id, **_CLUSTER)
             inner.node(node.id, **_box(node))
-    with drawn.subgraph(graph_attr={"rank": "sink"}) as bottom:
-        for id in _apart(picture):
-            bottom.node(id)
+    if apart := _apart(picture):
+        with drawn.subgraph(graph_attr={"rank": "sink"}) as bottom:
+            for id in apart:
+                bottom.node(id)
     loose = breaks(picture)
     for arrow in picture.arrows:
         drawn.edge(arrow.source, arrow.target, **_line(arrow, arrow.id in loose))

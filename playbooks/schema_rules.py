@@ -27,6 +27,7 @@ def schema_faults(schema: Any, path: Path, own: frozenset[str] = _NONE) -> Itera
         if not isinstance(here, dict):
             yield Fault("GW038", at, f"a JSON Schema is a map, not {value_text(here)}", _repair(here))
             continue
+        inside: list[tuple[Any, Path, frozenset[str]]] = []
         for keyword, value in here.items():
             if keyword in ours or keyword.startswith("x-"):
                 continue
@@ -34,10 +35,11 @@ def schema_faults(schema: Any, path: Path, own: frozenset[str] = _NONE) -> Itera
             if kind is None:
                 yield _unknown(keyword, (*at, keyword))
             elif _fits(kind, value):
-                work.extend((part, (*at, keyword, *step), _NONE) for part, step in _inner(kind, value))
+                inside += ((part, (*at, keyword, *step), _NONE) for part, step in _inner(kind, value))
             else:
                 said = f"`{keyword}` of a JSON Schema must be {_WANTED[kind]}, not {value_text(value)}"
                 yield Fault("GW038", (*at, keyword), said)
+        work += reversed(inside)
 
 
 def _repair(value: Any) -> str | None:

@@ -26,7 +26,7 @@ def _nearest(word: str, known: tuple[str, ...]) -> str | None:
     limit = 1 if len(word) <= 4 else 2 if len(word) <= 8 else 3
     best: tuple[int, int, str] | None = None
     for name in known:
-        if abs(len(name) - len(word)) <= limit and (far := distance(word.lower(), name.lower())) <= limit:
+        if abs(len(name) - len(word)) <= limit and (far := distance(word.lower(), name.lower(), limit)) <= limit:
             rank = (far, -_shared(word, name), name)
             best = rank if best is None or rank < best else best
     return best[2] if best else None
@@ -42,9 +42,9 @@ def _shared(one: str, other: str) -> int:
     return count
 
 
-def distance(one: str, other: str) -> int:
+def distance(one: str, other: str, limit: int = 1_000_000) -> int:
     """
-    How many single-character edits, or swaps of neighbours, lie between two words.
+    How many single-character edits, or swaps of neighbours, lie between two words; past `limit` just more than that.
 
     >>> distance("wehn", "when"), distance("goto", "got"), distance("", "as")
     (1, 1, 2)
@@ -52,6 +52,8 @@ def distance(one: str, other: str) -> int:
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
+        if min(row) > limit < min(before, default=limit):
+            return limit + 1  # a swap reaches back two rows, so both have to be too far
         older, before, row = before, row, [i]
         for j, b in enumerate(other, 1):
             cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))

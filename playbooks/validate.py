@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -69,12 +70,15 @@ def _validated(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
 
 
 def _judge(data: dict[str, Any]) -> tuple[Playbook | None, list[Fault]]:
+    """Let the models and the rules speak, neither of them without end."""
     try:
-        return Playbook.model_validate(data, by_alias=True, by_name=False), list(rule_faults(data))
+        playbook = Playbook.model_validate(data, by_alias=True, by_name=False)
+        return playbook, list(islice(rule_faults(data), MAX_FINDINGS + 1))
     except ValidationError as why:
-        of_keys = list(explain(why.errors(include_url=False), data))
+        of_keys = list(explain(why.errors(include_url=False)[: MAX_FINDINGS + 1], data))
     meant = {(fault.path[:-1], fault.meant) for fault in of_keys if fault.meant}
-    return None, of_keys + [fault for fault in rule_faults(data) if not _follows(fault, meant)]
+    of_rules = (fault for fault in rule_faults(data) if not _follows(fault, meant))
+    return None, [*of_keys, *islice(of_rules, MAX_FINDINGS + 1)]
 
 
 def _follows(fault: Fault, meant: Collection[tuple[Path, str | None]]) -> bool:
@@ -87,7 +91,7 @@ def _told(faults: list[Fault], complete: bool) -> list[Fault]:
     if not complete:
         faults = [fault for fault in faults if fault.code not in _ABSENCES]
     if len(faults) > MAX_FINDINGS:
-        more = f"{len(faults) - MAX_FINDINGS:,} more faults of shape are not listed"
+        more = f"there are more than {MAX_FINDINGS:,} faults of shape; the others are not listed"
         return [*faults[:MAX_FINDINGS], Fault("GW042", (), more, "repair those listed first")]
     return faults
 

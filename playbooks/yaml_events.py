@@ -95,13 +95,16 @@ class YamlEvents:
     def _joined(self, mark: Any) -> bool:
         """Whether a key without colon is the rest of the text before it: `{description: first this, then that}`."""
         out, here, key = self.out, self.out.here, self.out.pending
-        if out.dropped or here is None or key not in here.more or " " not in key or not here.value:
+        if out.dropped or here is None or key is None or key not in here.more or " " not in key or not here.value:
             return False
-        before = here.value[next(reversed(here.value))]
-        if before.style or not isinstance(before.value, str) or self.text[max(mark.index - 80, 0) : mark.index].rstrip().endswith(":"):
+        last = next(reversed(here.value))
+        before = here.value[last]
+        has_colon = self.text[max(mark.index - 80, 0) : mark.index].rstrip().endswith(":")
+        if has_colon or before.style or not isinstance(before.value, str):
             return False
         line, column = here.more.pop(key)
-        before.value = whole = f"{before.value}, {key}"
+        whole = f"{before.value}, {key}"
+        here.value[last] = Node(whole, before.line, before.column)
         out.pending, out.wants_key = None, True
         out.report(
             "GW018",

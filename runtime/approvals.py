@@ -25,7 +25,7 @@ from .run import Bound, Pending, Run, Status
 from .session import Session
 from .settle import apply
 from .teach import refuse
-from .turns import drain, follow
+from .turns import follow
 from .verdicts import Decided
 
 
@@ -113,7 +113,6 @@ class Approvals:
             why = objection(run, pending, approval_id, by, of)
             if why is None and pending is not None:
                 effect(run, pending)
-                drain(run)
                 follow(run)
             return Decided(why is None, why or "", session._progress())
 

@@ -89,8 +89,7 @@ def end_by_engine(run: Run, target: str, outcome: str, why: str = "") -> None:
 def move_to_end(run: Run, edge: Edge, outcome: str, why: str = "") -> None:
     """Move along an edge of `*` and end there."""
     source, step = run.cursor.state, run.row.step
-    run.plan.machine.move(run.cursor, edge)
-    run.row = run.plan.rows[edge.target]
+    run.shift(edge)
     run.record("moved", source, edge.event, edge.target, step.id if step else "", why or None)
     begin_ending(run, outcome)
 
@@ -135,9 +134,11 @@ def required_open(run: Run) -> bool:
     row, seen = run.row, set[str]()
     while row.kind is not StateKind.END and row.name not in seen:
         seen.add(row.name)
-        if row.step is None or row.step.required or row.kind is StateKind.ROUTER or row.then is None:
+        step = row.step
+        then = run.plan.rows[step.id].then if step is not None and not step.required else None
+        if then is None:
             return True
-        row = run.plan.rows[row.then.target]
+        row = run.plan.rows[then.target]
     return False
 
 

@@ -73,6 +73,8 @@ def malformed(run: Run, bound: Bound) -> Refuse | None:
     if bound.fault is not None:
         return Refuse(*bound.fault)
     definition, tool = run.plan.definition, run.plan.tool(bound.tool)
+    if not bound.tool:
+        return Refuse("unknown_tool")
     if tool is None and definition.closed_alphabet and bound.tool not in CONTROL and not run.plan.knows(bound.tool):
         return Refuse("unknown_tool")
     if tool is not None and (wrong := problem(tool.parameters, bound.args)):
@@ -159,14 +161,16 @@ def rank_of(run: Run, bound: Bound, line: Line) -> int | Hold | Refuse:
         return 2
     if (step := run.row.step) and step.work and step.work.listed and not all_met(run, upto=line.index):
         return (
-            Hold("tools before it in the list come first") if waiting_before(run, line) else Refuse("order", "", line)
+            Hold("tools before it in the list come first")
+            if waiting_before(run, bound, line)
+            else Refuse("order", "", line)
         )
     return 0 if taken + waiting < 1 or line.times is not None else 1
 
 
-def waiting_before(run: Run, line: Line) -> bool:
-    """An entry earlier in the list has a call under way."""
-    return any(other.line is not None and other.line.index < line.index for other in same_visit(run))
+def waiting_before(run: Run, bound: Bound, line: Line) -> bool:
+    """An entry earlier in the list has a call under way, made before this one."""
+    return any(other.line is not None and other.line.index < line.index for other in before(run, bound))
 
 
 def unmet(run: Run, line: Line, names: dict[str, Any]) -> Refuse | None:

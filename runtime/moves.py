@@ -57,10 +57,9 @@ def go(run: Run, edge: Edge, why: str = "") -> None:
     """Move the cursor along the edge, through the machine, and enter the target."""
     if edge.event not in ("entered", "approved") and goes_round(run):
         return
-    run.plan.machine.move(run.cursor, edge)
     step = run.row.step
+    run.shift(edge)
     run.record("moved", edge.source, edge.event, edge.target, step.id if step else "", why or None)
-    run.row = run.plan.rows[edge.target]
     enter(run, edge)
 
 

@@ -24,6 +24,8 @@ from .verdicts import Wait
 
 LONGEST = 120
 """Characters of one value in a line."""
+WIDEST = 200
+"""Characters of the arguments of one call."""
 
 
 class Mark(StrEnum):
@@ -240,8 +242,9 @@ def call_text(tool: str, args: Any) -> str:
 
 
 def arguments(args: Mapping[str, Any]) -> str:
-    """Names and values, the values shortened."""
-    return ", ".join(f"{printable(name)}={value_text(value, 60)}" for name, value in args.items())
+    """Names and values, shortened: the trace holds them whole."""
+    whole = ", ".join(f"{printable(name)}={value_text(value, 60)}" for name, value in args.items())
+    return printable(whole, WIDEST)
 
 
 def value_text(value: Any, limit: int = LONGEST) -> str:

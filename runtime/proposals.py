@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from guideway.statemachine.errors import HostError
 
 from .calls import ToolCall, Usage
-from .ending import publish
+from .ending import check_termination, publish
 from .facts import copy
 from .own import clean, same_json
 from .run import Bound, Run, Turn
@@ -25,6 +25,7 @@ def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | Non
         turn = run.turn = Turn(run.iterations + 1, text, ((run.cursor.step, run.cursor.visit),))
         turn.calls = bound
         run.record("turn", turn.number, text, tokens)
+        check_termination(run)
     decide_wave(run, bound)
     advance_turn(run)
     publish(run)

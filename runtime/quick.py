@@ -56,10 +56,7 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
     number = run.iterations + 1
     if number >= plan.limit:
         return None
-    if row.hop:
-        done = not cursor.counts
-    else:
-        done = line.met(cursor.counts.get(line.index, 0) + 1) and all_met(run, {line.index: 1})
+    done = row.hop or (line.met(cursor.counts.get(line.index, 0) + 1) and all_met(run, {line.index: 1}))
     edge, target = row.then, row
     if done and ("events" in plan.kept or edge is None or not (target := plan.rows[edge.target]).quick):
         return None  # callbacks may be registered; or the target needs more than counting

@@ -101,7 +101,7 @@ def verify(text: str) -> list[dict[str, Any]]:
         JournalError: a line was changed, dropped or moved, naming it.
     """
     previous, found = GENESIS, []
-    for number, raw in enumerate(text.splitlines(), 1):
+    for number, raw in enumerate(text.removesuffix("\n").split("\n"), 1):
         line = read_line(raw, number)
         claimed = line.pop("hash", None)
         if line.get("previous") != previous or hashlib.sha256(canonical(line)).hexdigest() != claimed:

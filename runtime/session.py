@@ -26,7 +26,7 @@ from .run import Bound, Run, Status
 from .start import check_inputs, check_start, openly, set_limits
 from .teach import legal
 from .timers import let_pass, next_due, utc
-from .turns import drain, follow, react, settle
+from .turns import follow, react, settle
 from .turnstile import Turnstile
 from .verdicts import Command, LegalCall, Progress, Verdict
 
@@ -161,17 +161,17 @@ class Session:
                     return self._progress()  # a deadline came first
                 bound.outcome = own(outcome)
                 bound.status = Status.ARRIVED
+                self._run.commands.pop(call_id, None)
                 self._apply(bound)
                 return self._progress()
 
     def _apply(self, bound: Bound) -> None:
+        """An agent's outcome waits for those of earlier calls of its turn (S15); others are applied as they arrive."""
         run = self._run
         if bound.automatic or bound.orphan or run.turn is None or bound not in run.turn.calls:
             settle(run, bound)
-        else:
-            if next(call for call in run.turn.calls if call.holds) is not bound:
-                run.record("arrived", bound.call_id, bound.outcome.word if bound.outcome else None)
-            drain(run)
+        elif next(call for call in run.turn.calls if call.holds) is not bound and bound.outcome is not None:
+            run.record("arrived", bound.call_id, bound.outcome.word)
         follow(run)
 
     def _observed_before(self, call_id: str, outcome: Outcome) -> Progress:
@@ -229,6 +229,7 @@ class Session:
         """Say what `propose([call])` would answer, and change nothing."""
         with self._inside():
             ghost = Session.restore(self.machine, self.snapshot)
+            ghost._run.still = True
             [verdict] = (
                 ghost._propose([call], "", None, None) if ghost._run.turn is None else repeated(ghost._run, [call])
             )
@@ -253,7 +254,7 @@ class Session:
         if run.busy:
             raise HostError("a callback of the machine may look at its session, but not move it")
         moves_time = (to := utc(now)) is not None and next_due(run, to) is not None
-        saved = self._backup() if moves_time or self.machine.materialized else None
+        saved = self._backup() if moves_time or (self.machine.materialized and not run.still) else None
         before = run.now
         run.busy = True
         run.verdicts = []

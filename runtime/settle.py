@@ -7,7 +7,9 @@ from typing import Any
 
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.expressions import Unknown as Missing
+from guideway.statemachine.expressions import plain
 from guideway.statemachine.steps import Retry
+from guideway.statemachine.tools import Effect
 
 from .completion import admissible, all_met, invalid
 from .facts import copy
@@ -26,7 +28,6 @@ LONGEST_WAIT = 30 * 24 * 3600.0
 
 def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     """Settle the reservation, write facts and counters, and move the cursor concerned (S9.2, S9.3)."""
-    run.commands.pop(bound.call_id, None)
     if outcome.word == "unknown" and must_reconcile(run, bound):
         ask_whether(run, bound)
         return
@@ -40,7 +41,7 @@ def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     if fault is None:
         keep(run, bound, outcome.value)
     mark(run, bound, fault is None)
-    if outcome.word == "unknown" and not repeatable(run, bound):
+    if outcome.word == "unknown" and run.plan.effect(bound.tool) is not Effect.READ:
         run.unknown.append(bound.tool)
     if run.ending is None and current(run, bound):
         after_automatic(run, bound, outcome, fault) if bound.automatic else after_agents(run, bound, outcome, fault)
@@ -75,6 +76,8 @@ def keep(run: Run, bound: Bound, result: Any) -> None:
     """A success that counts: its fact, and the `tool_called` conditions it meets."""
     name = bound.line.fact if bound.line else bound.step if bound.automatic else bound.tool
     run.plan.keeper.store(name, result, run.facts, run.history)
+    if bound.tool in run.unknown and repeatable(run, bound):
+        run.unknown.remove(bound.tool)  # made again, so it no longer matters whether it had happened
     for condition in run.plan.called.get(bound.tool, ()):
         names = scope(run, args=bound.args, result=result)
         rules = [rule for rule in (condition.where, condition.expect) if rule is not None]
@@ -254,7 +257,7 @@ def round_done(run: Run, bound: Bound, fault: str | None, result: Any) -> None:
             if isinstance(item, Missing):
                 fail(run, f"collect: {item.why}")
                 return
-            cursor.collected = [*(cursor.collected or ()), item]
+            cursor.collected = [*(cursor.collected or ()), plain(item)]
         if truth(run, repeat.until, names) is True:
             complete_call(run)
             return

@@ -10,6 +10,7 @@ from typing import Any
 
 from guideway.statemachine.definition import OutcomeClass
 from guideway.statemachine.errors import HostError
+from guideway.statemachine.span import Span
 
 from .facts import copy
 from .own import Digest, Settled, fingerprint
@@ -17,7 +18,7 @@ from .plan import Plan
 from .records import stamp
 from .run import Bound, Cursor, Pending, Run, Status, Timer, Turn
 from .verdicts import WORDS as ANSWERS
-from .verdicts import Allow, Ask, Cancel, Defer, Deny, NeedsApproval, RunCall, Wait
+from .verdicts import Allow, Ask, Cancel, Defer, Deny, LegalCall, NeedsApproval, RunCall, Wait
 
 VERSION = 1
 
@@ -27,6 +28,7 @@ PLAIN = (
 )  # fmt: skip
 COPIED = ("inputs", "facts", "history", "visits", "retired", "incomplete", "unknown")
 COUNTERS = ("step", "visit", "spent", "successes", "failures", "rounds", "issued", "again", "collected", "rejected")
+OFFER = ("tool", "step", "where", "because", "left", "needed", "needs_approval")
 PARTS = ("call_id", "tool", "args", "automatic", "step", "visit", "orphan", "approved", "fault")
 
 
@@ -102,11 +104,11 @@ def bound_json(bound: Bound) -> dict[str, Any]:
 
 
 def answer_json(answer: Any) -> list[Any] | None:
-    """The verdict a repeated proposal gets; a denial keeps its words, not its offers."""
+    """The verdict a repeated proposal gets."""
     if answer is None:
         return None
     if isinstance(answer, Deny):
-        return ["deny", answer.call_id, answer.tool, answer.code, answer.message, answer.step]
+        return ["deny", *denial_json(answer)]
     return [ANSWERS[type(answer)], *(list(v) if isinstance(v, tuple) else v for v in answer)]
 
 
@@ -119,6 +121,17 @@ def settled_json(run: Run, call_id: str) -> list[Any]:
         value = Digest(fingerprint(value).hex())
         run.settled[call_id] = Settled(word, value, fault)
     return [word, value.sha256, fault]
+
+
+def denial_json(denial: Deny) -> list[Any]:
+    """A denial, with all it teaches."""
+    plain = [getattr(denial, name) for name in ("call_id", "tool", "code", "message", "step", "rule")]
+    offers = [[getattr(call, name) for name in OFFER] for call in denial.legal]
+    span, way = denial.span, denial.path
+    return [
+        *plain, span and list(span), denial.because, [[*o[:2], list(o[2]), *o[3:]] for o in offers],
+        None if way is None else list(way), [list(budget) for budget in denial.budgets],
+    ]  # fmt: skip
 
 
 def turn_json(turn: Turn | None, index: Mapping[int, int]) -> dict[str, Any] | None:
@@ -222,7 +235,7 @@ def answer_of(data: list[Any] | None) -> Any:
         return None
     kind, *values = data
     if kind == "deny":
-        return Deny(*values)
+        return denial_of(values)
     classes: dict[str, Any] = {"allow": Allow, "defer": Defer, "needs_approval": NeedsApproval}
     return classes[kind](*(tuple(v) if isinstance(v, list) else v for v in values))
 
@@ -231,6 +244,15 @@ def settled_of(data: list[Any]) -> Settled:
     """The inverse of `settled_json`."""
     word, sha256, fault = data
     return Settled(word, None if sha256 is None else Digest(sha256), fault)
+
+
+def denial_of(data: list[Any]) -> Deny:
+    """The inverse of `denial_json`."""
+    call_id, tool, code, message, step, rule, span, because, offers, way, budgets = data
+    legal = tuple(LegalCall(name, where, tuple(rules), *rest) for name, where, rules, *rest in offers)
+    place, path = (None if span is None else Span(*span)), (None if way is None else tuple(way))
+    left = tuple((name, count) for name, count in budgets)
+    return Deny(call_id, tool, code, message, step, rule, place, because, legal, path, left)
 
 
 def turn_of(data: Mapping[str, Any] | None, bounds: list[Bound]) -> Turn | None:

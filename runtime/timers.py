@@ -8,7 +8,7 @@ from guideway.statemachine.errors import HostError
 
 from .moves import take, void
 from .run import Run, Status, Timer
-from .turns import drain, follow
+from .turns import follow
 from .verdicts import Wait
 
 
@@ -74,4 +74,3 @@ def time_out(run: Run, timer: Timer) -> None:
         if (pending.step, pending.visit) == (timer.step, timer.visit) and pending.of != "reconcile":
             void(run, pending.approval_id, "expired")
     take(run, "timeout")
-    drain(run)

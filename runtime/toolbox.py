@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import importlib.util
 import inspect
@@ -133,10 +132,16 @@ def call_tool(function: Callable[..., Any] | None, name: str, args: Mapping[str,
     try:
         result = function(**normal(args))
         if inspect.iscoroutine(result):
-            result = asyncio.run(result)
+            result = _finished(result)
     except (Exception, SystemExit) as fault:
         return Failed({"type": type(fault).__name__, "message": _message(fault)})
     return Succeeded(result)
+
+
+def _finished(coroutine: Any) -> Any:
+    import asyncio
+
+    return asyncio.run(coroutine)
 
 
 def _message(fault: BaseException) -> str:

@@ -28,7 +28,8 @@ def react(run: Run) -> None:
 
 
 def follow(run: Run) -> None:
-    """After an applied outcome: deferred automatic calls, the next wave, the end of the turn (S9.7, S13, S28)."""
+    """What follows an event: outcomes that waited, deferred automatic calls, the next wave, the end of the turn."""
+    drain(run)
     react(run)
     if run.waiting:
         again, run.waiting = run.waiting, []
@@ -97,7 +98,7 @@ def drain(run: Run) -> None:
     for bound in list(turn.calls) if turn else ():
         if bound.status is Status.ARRIVED and bound.outcome is not None:
             settle(run, bound)
-        elif bound.holds:
+        if bound.holds:
             return
 
 

@@ -33,8 +33,8 @@ class Diagnostic:
     The message stands alone: concise output shows nothing else.  `help` says what to do; `witness` is the
     shortest event sequence that shows the fault, one event a string.
 
-    >>> print(Diagnostic("GW012", Level.ERROR, "unknown key `expected_tool`", Span("a.yaml", 4, 5)))
-    a.yaml:4:5: error: unknown key `expected_tool` [GW012]
+    >>> print(Diagnostic("GW020", Level.ERROR, "unknown key `expected_tool`", Span("a.yaml", 4, 5)))
+    a.yaml:4:5: error: unknown key `expected_tool` [GW020]
     """
 
     code: str

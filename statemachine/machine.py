@@ -38,7 +38,7 @@ _LISTS = (
 )  # fmt: skip
 _WATCHED = _METHODS | {"_queued", *_LISTS}
 _MACHINE_PARTS = _WATCHED | {
-    "__getattribute__", "__setattr__", "__dict__", "states", "model_attribute", "has_queue", "_on_final", "on_final",
+    "__getattribute__", "__setattr__", "states", "model_attribute", "has_queue", "_on_final", "on_final",
     *(name[1:] for name in _LISTS),
 }  # fmt: skip
 _EVENT_METHODS = frozenset({"_trigger", "_process", "_is_valid_source"})
@@ -178,6 +178,11 @@ class Machine(core.Machine):
         Make the machine of a definition.  It costs nothing: states and events are built when first asked for.
 
         The constructor of a subclass is not called.
+
+        >>> from guideway.statemachine.definition import Definition, State, StateKind
+        >>> machine = Machine.of(Definition("x", "x", "look", {"look": State("look", StateKind.STEP)}, {}))
+        >>> machine.materialized, list(machine.states), machine.materialized
+        (False, ['look'], True)
         """
         machine = cls.__new__(cls)
         machine.__dict__["definition"] = definition
@@ -193,25 +198,32 @@ class Machine(core.Machine):
         """
         Take `cursor` along exactly `edge`, whose guard the caller has already found true.
 
-        Where the machine has been materialized this fires the event `edge.event`, so that callbacks run.  There is no
-        way back when one of them raises: the cursor is then in the old state if it ran before the move (`prepare`,
+        Where the machine has been materialized this fires an event, so that callbacks run.  One of them may raise, and
+        nothing is taken back: the cursor is then in the old state if it was called before the move (`prepare`,
         `before`, `on_exit`), in the new one if after it (`on_enter`, `after`).
 
-        Raises `HostError` if a condition that was added to the machine refuses the move.
+        Raises `HostError` if what was registered on the machine has kept the cursor from getting there.
         """
         if "events" not in self.__dict__:
             cursor.state = edge.target
             return
+        event = self.events[edge.event] if _offers(self.definition, cursor.state, edge) else self._own(cursor, edge)
         cursor.edge = edge
         try:
-            moved = self.events[edge.event].trigger(cursor)
+            event.trigger(cursor)
         finally:
             cursor.edge = None
-        if not moved and cursor.state != edge.target:
+        if cursor.state != edge.target:
             raise HostError(
-                f"`{edge.event}` was to lead from `{edge.source}` to `{edge.target}`, but something registered on the "
-                "machine refused it: callbacks may watch a run, conditions belong in the playbook"
+                f"`{edge.event}` leads from `{edge.source}` to `{edge.target}`, but what is registered on the machine "
+                f"left the cursor in `{cursor.state}`: callbacks may watch a run, conditions belong in the playbook"
             )
+
+    def _own(self, cursor: Cursor, edge: Edge) -> core.Event:
+        """Make an event for an edge the engine made up (a fault of its own): callbacks of states and machine run."""
+        event = self._create_event(edge.event, self)
+        event.add_transition(self._create_transition(cursor.state, edge.target))
+        return event
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__") and self.definition is not None and not self.materialized:
@@ -270,6 +282,14 @@ def _branches(definition: Definition) -> Iterator[tuple[str, str, tuple[Edge, ..
     for state in definition.states.values():
         for event in dict.fromkeys((*state.edges, *anywhere)):
             yield state.name, event, (*state.edges.get(event, ()), *anywhere.get(event, ()))
+
+
+def _offers(definition: Definition | None, state: str, edge: Edge) -> bool:
+    """Tell whether `edge` itself, not one like it, leads out of `state` in the definition."""
+    if definition is None:
+        return False
+    branches = definition.anywhere if edge.source != state else definition.states[state].edges.get(edge.event, ())
+    return any(branch is edge for branch in branches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-BEFORE_OPERATORS: tuple[tuple[str, str, str], ...] = (
-    ("===", "`===` is no operator", "write `==` to compare"),
-    ("!==", "`!==` is no operator", "write `!=` to compare"),
-    ("=~", "`=~` is no operator", "write `x.matches(\"pattern\")`"),
-    ("<>", "`<>` is no operator", "write `!=`"),
-    ("**", "there is no power operator", "multiply: `x * x`"),
-    ("//", "`//` is no operator, and an expression holds no comments",
-     "`/` on two ints already drops the rest; put comments after `#` in the YAML"),
-    ("??", "`??` is no operator", "write `default(x, other)`"),
-    ("{{", "`{{` has no place inside an expression", "write the expression alone: this place already reads one"),
-    ("}}", "`}}` has no place inside an expression", "write the expression alone: this place already reads one"),
-    ("${", "`${…}` is no part of an expression", "write the name alone, as in `facts.lookup.score`"),
-    ("$.", "`$.` is no part of an expression", "begin with a root name, as in `facts.lookup.score`"),
-    ("->", "`->` is no operator", "write `.` to read a field"),
-    ("=>", "`=>` is no operator", "write `>=` to compare"),
-    ("++", "`++` is no operator", "an expression changes nothing; write `x + 1`"),
-)  # fmt: skip
+FOREIGN_OPERATORS: dict[str, tuple[str, str]] = {
+    "===": ("`===` is no operator", "write `==` to compare"),
+    "!==": ("`!==` is no operator", "write `!=` to compare"),
+    "=~": ("`=~` is no operator", "write `x.matches(\"pattern\")`"),
+    "<>": ("`<>` is no operator", "write `!=`"),
+    "**": ("there is no power operator", "multiply: `x * x`"),
+    "//": ("`//` is no operator, and an expression holds no comments",
+           "`/` on two ints already drops the rest; put comments after `#` in the YAML"),
+    "??": ("`??` is no operator", "write `default(x, other)`"),
+    "{{": ("`{{` has no place inside an expression", "write the expression alone: this place already reads one"),
+    "}}": ("`}}` has no place inside an expression", "write the expression alone: this place already reads one"),
+    "${": ("`${…}` is no part of an expression", "write the name alone, as in `facts.lookup.score`"),
+    "$.": ("`$.` is no part of an expression", "begin with a root name, as in `facts.lookup.score`"),
+    "->": ("`->` is no operator", "write `.` to read a field"),
+    "=>": ("`=>` is no operator", "write `>=` to compare"),
+    "?.": ("`?.` is no operator", "write `default(x.y, other)` or test with `has(x.y)`"),
+    "++": ("`++` is no operator", "an expression changes nothing; write `x + 1`"),
+}  # fmt: skip
+"""Operators of other languages that begin like one of ours."""
 
-AFTER_OPERATORS: dict[str, tuple[str, str | None]] = {
+FOREIGN_CHARACTERS: dict[str, tuple[str, str | None]] = {
     "=": ("`=` is no operator", "write `==` to compare"),
     "&": ("`&` is no operator", "write `&&`"),
     "|": ("`|` is no operator", "write `||`"),

@@ -34,12 +34,14 @@ def tree_of(source: str) -> Node:
     Binary(op='+', left=Literal(value=1, offset=0, end=1), right=Name(name='x', bound=False, offset=4, end=5), \
 offset=0, end=5)
     """
-    parser = _Parser(tokens(source), source)
+    words = tokens(source)
+    parser = _Parser(words, source)
     tree = parser.expression()
     parser.finish()
-    for node, depth in walk(tree):
-        if depth > DEEPEST:
-            raise _too_deep(node.offset)
+    if len(words) > DEEPEST:  # every level takes a word
+        for node, depth in walk(tree):
+            if depth > DEEPEST:
+                raise _too_deep(node.offset)
     return tree
 
 
@@ -53,15 +55,12 @@ class _Parser:
     def __init__(self, words: list[Token], source: str) -> None:
         self._words, self._source = words, source
         self._place = 0
+        self._word = words[0]
         self._depth = 0
         self._right = 0
         self._variable: str | None = None
 
     # --- words -------------------------------------------------------------------------------------------------
-
-    @property
-    def _word(self) -> Token:
-        return self._words[self._place]
 
     @property
     def _end(self) -> int:
@@ -73,8 +72,10 @@ class _Parser:
         return word.text == text and word.kind in ("op", "name")
 
     def _take(self) -> Token:
-        word = self._words[self._place]
-        self._place += 1
+        word = self._word
+        if word.kind != "end":
+            self._place += 1
+            self._word = self._words[self._place]
         return word
 
     def _expect(self, text: str, opened: Token, why: str) -> Token:
@@ -213,7 +214,8 @@ class _Parser:
         if variable.kind != "name" or self._words[self._place + 1].text != ",":
             raise ExpressionError(f"`{word.text}` needs a variable and a condition", word.start,
                                   f"write `list.{word.text}(x, x.field == 1)`")  # fmt: skip
-        self._place += 2
+        self._take()
+        self._take()
         self._variable = variable.text
         body = self.expression()
         self._variable = None

@@ -206,5 +206,5 @@ def _step(holder: Any, step: str | int, before: Path) -> Any:
         if type(step) is int:
             return Unknown(f"{show((*before, step))} is out of range: the list has {len(holder)} items")
         return Unknown(f"{show(before)} is a list, it has no field `{step}`")
-    what = f"`{step}`" if type(step) is str else f"[{step}]"
+    what = f"field `{step}`" if type(step) is str else f"item {step}"
     return Unknown(f"{show(before) or 'the scope'} is {kind(holder)}, it has no {what}")

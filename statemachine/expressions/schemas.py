@@ -11,6 +11,7 @@ from .types import BOOL, DYNAMIC, FLOAT, INT, NULL, NUMBER, STRING, Type, join
 
 _SIMPLE = {"string": STRING, "integer": INT, "number": NUMBER, "boolean": BOOL, "null": NULL}
 _DEEPEST = 40
+_LARGEST = 20_000
 
 
 def type_from_schema(schema: Mapping[str, Any] | bool) -> Type:
@@ -26,65 +27,88 @@ def type_from_schema(schema: Mapping[str, Any] | bool) -> Type:
     >>> type_from_schema({"anyOf": [{"type": "string"}, {"type": "null"}]}).nullable
     True
     """
-    return _of(schema, schema, 0)
+    return _Reader(schema).of(schema)
 
 
-def _of(schema: Any, root: Any, depth: int) -> Type:
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return DYNAMIC
-    if "$ref" in schema:
-        target = _resolve(schema["$ref"], root)
-        return DYNAMIC if target is None else _of(target, root, depth + 1)
-    if "const" in schema:
-        return _constants([schema["const"]])
-    if isinstance(schema.get("enum"), Sequence) and not isinstance(schema["enum"], str):
-        return _constants(schema["enum"])
-    for word in ("anyOf", "oneOf"):
-        if word in schema:
-            return _any_of(schema[word], root, depth)
-    return _typed(schema, root, depth)
+class _Reader:
+    """
+    One reading of one document.
 
+    A recursive `$ref` is dynamic where it closes the ring, and a schema whose references multiply is dynamic past
+    `_LARGEST` parts, so the time is bounded whatever the schema.
+    """
 
-def _typed(schema: Mapping[str, Any], root: Any, depth: int) -> Type:
-    word = schema.get("type", "object" if "properties" in schema else "array" if "items" in schema else None)
-    if isinstance(word, (list, tuple)):
-        return _any_of([{**schema, "type": one} for one in word], root, depth)
-    if word == "object":
-        return _object(schema, root, depth)
-    if word == "array":
-        prefixed = "prefixItems" in schema
-        return Type("list", item=DYNAMIC if prefixed else _of(schema.get("items", True), root, depth + 1))
-    return _SIMPLE.get(word, DYNAMIC) if isinstance(word, str) else DYNAMIC
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._left = _LARGEST
+        self._depth = 0
+        self._following: set[str] = set()
 
+    def of(self, schema: Any) -> Type:
+        self._left -= 1
+        if not isinstance(schema, Mapping) or self._depth >= _DEEPEST or self._left < 0:
+            return DYNAMIC
+        self._depth += 1
+        found = self._of(schema)
+        self._depth -= 1
+        return found
 
-def _object(schema: Mapping[str, Any], root: Any, depth: int) -> Type:
-    properties = schema.get("properties", {})
-    required = schema.get("required", ())
-    required = required if isinstance(required, (list, tuple)) else ()
-    if not isinstance(properties, Mapping):
-        return Type("map")
-    fields = tuple(
-        (str(name), replace(_of(part, root, depth + 1), optional=name not in required))
-        for name, part in properties.items()
-    )
-    rest = schema.get("additionalProperties", True)
-    patterned = bool(schema.get("patternProperties"))
-    other = _of(rest, root, depth + 1) if isinstance(rest, Mapping) and not patterned else None
-    return Type("map", fields=fields, open=rest is not False or patterned, other=other)
+    def _of(self, schema: Mapping[str, Any]) -> Type:
+        if "$ref" in schema:
+            return self._follow(schema["$ref"])
+        if "const" in schema:
+            return _constants([schema["const"]])
+        if isinstance(schema.get("enum"), (list, tuple)):
+            return _constants(schema["enum"])
+        for word in ("anyOf", "oneOf"):
+            if word in schema:
+                return self._any_of(schema[word])
+        return self._typed(schema)
 
+    def _follow(self, reference: Any) -> Type:
+        target = _resolve(reference, self._root)
+        if target is None or reference in self._following:
+            return DYNAMIC
+        self._following.add(reference)
+        found = self.of(target)
+        self._following.discard(reference)
+        return found
 
-def _any_of(parts: Any, root: Any, depth: int) -> Type:
-    if not isinstance(parts, (list, tuple)) or not parts:
-        return DYNAMIC
-    found = [_of(part, root, depth + 1) for part in parts]
-    real = [t for t in found if t.kind != "null"]
-    if not real:
-        return NULL
-    kinds = {t.kind for t in real}
-    if len(real) > 1 and not kinds <= {"int", "number"}:
-        return DYNAMIC
-    t = real[0] if len(real) == 1 else NUMBER
-    return replace(t, nullable=True) if len(real) < len(found) and t.kind != "dynamic" else t
+    def _typed(self, schema: Mapping[str, Any]) -> Type:
+        word = schema.get("type", "object" if "properties" in schema else "array" if "items" in schema else None)
+        if isinstance(word, (list, tuple)):
+            return self._any_of([{**schema, "type": one} for one in word])
+        if word == "object":
+            return self._object(schema)
+        if word == "array":
+            return Type("list", item=DYNAMIC if "prefixItems" in schema else self.of(schema.get("items", True)))
+        return _SIMPLE.get(word, DYNAMIC) if isinstance(word, str) else DYNAMIC
+
+    def _object(self, schema: Mapping[str, Any]) -> Type:
+        properties = schema.get("properties", {})
+        required = schema.get("required", ())
+        required = required if isinstance(required, (list, tuple)) else ()
+        if not isinstance(properties, Mapping):
+            return Type("map")
+        fields = tuple(
+            (str(name), replace(self.of(part), optional=name not in required)) for name, part in properties.items()
+        )
+        rest = schema.get("additionalProperties", True)
+        patterned = bool(schema.get("patternProperties"))
+        other = self.of(rest) if isinstance(rest, Mapping) and not patterned else None
+        return Type("map", fields=fields, open=rest is not False or patterned, other=other)
+
+    def _any_of(self, parts: Any) -> Type:
+        if not isinstance(parts, (list, tuple)) or not parts:
+            return DYNAMIC
+        found = [self.of(part) for part in parts]
+        real = [t for t in found if t.kind != "null"]
+        if not real:
+            return NULL
+        if len(real) > 1 and not {t.kind for t in real} <= {"int", "number"}:
+            return DYNAMIC
+        t = real[0] if len(real) == 1 else NUMBER
+        return replace(t, nullable=True) if len(real) < len(found) and t.kind != "dynamic" else t
 
 
 def _constants(values: Sequence[Any]) -> Type:

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .errors import ExpressionError
-from .hints import AFTER_OPERATORS, BEFORE_OPERATORS
+from .hints import FOREIGN_CHARACTERS, FOREIGN_OPERATORS
 from .literals import string_end
 
 LONGEST = 4096
 """Longest source of one expression, in code points."""
 
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n\f]+)
+    r"""[ \t\r\n\f]*(?:
+        (?P<name>[A-Za-z_][A-Za-z0-9_]*+)(?!["'])
+    |   (?P<foreign>[=!]==|=~|<>|\*\*|//|\?\?|\{\{|\}\}|\$\{|\$\.|->|=>|\+\+|\?\.(?=[A-Za-z_]))
+    |   (?P<op>&&|\|\||[=!<>]=|\.(?![0-9])|[-+*/%!<>?:()\[\],])
     |   (?P<prefix>[rRbB]{1,2}(?=["']))
     |   (?P<quote>["'])
-    |   (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    |   (?P<word>[A-Za-z_][A-Za-z0-9_]*)
     |   (?P<int>0[xX][0-9a-fA-F]+)
     |   (?P<float>[0-9]*\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+)
     |   (?P<decimal>[0-9]+)
-    |   (?P<op>&&|\|\||[=!<>]=|[-+*/%!<>?:()\[\].,])""",
+    |   (?P<dot>\.)
+    |   (?P<end>\Z))""",
     re.VERBOSE,
 )
-_OPTIONAL_CHAIN = re.compile(r"\?\.[A-Za-z_]")
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word of the text; `kind` is `name int float string op end`, and for `op` the text says which."""
 
     kind: str
@@ -51,32 +53,38 @@ def tokens(source: str) -> list[Token]:
             "name its parts under `terms`",
         )  # fmt: skip
     found: list[Token] = []
-    place = 0
-    while place < len(source):
-        _refuse_foreign_operator(source, place)
+    place, kind = 0, ""
+    while kind != "end":
         match = _TOKEN.match(source, place)
         if match is None:
             raise _no_token(source, place)
-        token = _token(source, str(match.lastgroup), place, match.end())
-        if token.kind != "space":
-            found.append(token)
-        place = token.end
-    return [*found, Token("end", "", len(source), len(source))]
+        kind = str(match.lastgroup)
+        start, place = match.span(kind)
+        text = match[kind]
+        if kind == "op" or (kind == "name" and not text.startswith("__")):
+            found.append(Token(kind, text, start, place))
+        else:
+            found.append(token := _rarer(source, kind, start, place))
+            place = token.end
+    return found
 
 
-def _token(source: str, kind: str, start: int, end: int) -> Token:
+def _rarer(source: str, kind: str, start: int, end: int) -> Token:
+    """Make the tokens that need a second look."""
+    text = source[start:end]
     if kind in ("prefix", "quote"):
         return _string(source, start, end if kind == "prefix" else start)
-    if kind in ("int", "decimal", "float"):
-        _refuse_unit(source, start, end)
-        kind = "float" if kind == "float" else "int"
-    text = source[start:end]
-    if kind == "name" and text.startswith("__"):
+    if kind == "foreign":
+        raise ExpressionError(FOREIGN_OPERATORS[text][0], start, FOREIGN_OPERATORS[text][1])
+    if kind in ("name", "word") and text.startswith("__"):
         raise ExpressionError(
             f"`{text}` begins with two underscores; such names are refused", start,
             "a field of data that is called so is read as `x[\"__name\"]`",
         )  # fmt: skip
-    return Token(kind, text, start, end)
+    if kind in ("int", "decimal", "float"):
+        _refuse_unit(source, start, end)
+        return Token("float" if kind == "float" else "int", text, start, end)
+    return Token({"word": "name", "dot": "op"}.get(kind, kind), text, start, end)
 
 
 def _string(source: str, start: int, quote_at: int) -> Token:
@@ -105,18 +113,11 @@ def _refuse_unit(source: str, start: int, end: int) -> None:
     raise ExpressionError(f"`{whole}` is no number and no name", start, f'a field called so is read as `x["{whole}"]`')
 
 
-def _refuse_foreign_operator(source: str, place: int) -> None:
-    for text, message, help in BEFORE_OPERATORS:
-        if source.startswith(text, place):
-            raise ExpressionError(message, place, help)
-    if _OPTIONAL_CHAIN.match(source, place):
-        raise ExpressionError("`?.` is no operator", place, "write `default(x.y, other)` or test with `has(x.y)`")
-
-
 def _no_token(source: str, place: int) -> ExpressionError:
+    place += len(source[place:]) - len(source[place:].lstrip(" \t\r\n\f"))
     character = source[place]
-    if character in AFTER_OPERATORS:
-        message, help = AFTER_OPERATORS[character]
+    if character in FOREIGN_CHARACTERS:
+        message, help = FOREIGN_CHARACTERS[character]
         return ExpressionError(message, place, help)
     if character.isalpha():
         return ExpressionError(

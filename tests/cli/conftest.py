@@ -29,6 +29,7 @@ class Screen(io.StringIO):
         self._terminal = terminal
 
     def isatty(self) -> bool:
+        """What the test wants it to be."""
         return self._terminal
 
 
@@ -62,7 +63,7 @@ def _triage(tmp_path: Path) -> Path:
     path.write_text(
         "id: triage\n"
         "name: Triage\n"
-        "inputs: {host: string, hours: {type: integer, default: 24}, token: {type: string, sensitive: true, default: x}}\n"
+        "inputs: {host: string, hours: {type: integer, default: 24}}\n"
         "outcomes: {nothing: success, found: failed}\n"
         "steps:\n"
         '  - {id: look, call: {tool: query, args: {host: "{{ inputs.host }}", hours: "{{ inputs.hours }}"}}}\n'

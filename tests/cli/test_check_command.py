@@ -34,7 +34,7 @@ def test_a_clean_playbook_is_status_0(guideway: Run, triage: Path) -> None:
     """Nothing found is said in one line."""
     result = guideway("check", triage)
 
-    assert (0, "nothing found in 1 file\n", "") == (result.status, result.out, result.err)
+    assert (result.status, result.out, result.err) == (0, "nothing found in 1 file\n", "")
 
 
 def test_the_shipped_examples_of_help_check_clean(guideway: Run, root: Path) -> None:
@@ -52,7 +52,7 @@ def test_an_error_shows_its_line_with_a_mark_under_the_place(guideway: Run, bad:
     assert f" --> {bad}:6:5" in lines
     shown = next(line for line in lines if line.startswith("6 | "))
     assert lines[lines.index(shown) + 1].index("^") == shown.index("expected_tool")
-    assert "1 error in 1 file" == lines[-1]
+    assert lines[-1] == "1 error in 1 file"
 
 
 def test_the_mark_stands_under_the_place_after_wide_characters_and_tabs(guideway: Run, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_the_mark_stands_under_the_place_after_wide_characters_and_tabs(guideway
     lines = guideway("check", path).out.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("3 | "))
     before = lines[at][: lines[at].index("nxt")]
-    cells = sum(2 if "調" == c or "査" == c else 0 if c == "\u0301" else 1 for c in before)
+    cells = sum(2 if c == "調" or c == "査" else 0 if c == "\u0301" else 1 for c in before)
 
     assert cells == lines[at + 1].index("^")
 
@@ -91,8 +91,8 @@ def test_json_counts_and_lists_the_findings(guideway: Run, bad: Path, triage: Pa
     result = guideway("check", bad, triage, "--format", "json")
     data = json.loads(result.out)
 
-    assert (1, 2, 1, 0) == (result.status, data["files"], data["error"], data["warning"])
-    assert ("GW020", 6, 5) == tuple(data["findings"][0][key] for key in ("code", "line", "column"))
+    assert (result.status, data["files"], data["error"], data["warning"]) == (1, 2, 1, 0)
+    assert tuple(data["findings"][0][key] for key in ("code", "line", "column")) == ("GW020", 6, 5)
 
 
 def test_strict_makes_a_warning_fail(guideway: Run, tmp_path: Path) -> None:
@@ -100,9 +100,9 @@ def test_strict_makes_a_warning_fail(guideway: Run, tmp_path: Path) -> None:
     path = tmp_path / "falls.yaml"
     path.write_text(FALLS)
 
-    assert 0 == guideway("check", path).status
+    assert guideway("check", path).status == 0
     result = guideway("check", path, "--strict")
-    assert 1 == result.status
+    assert result.status == 1
     assert "warning[GW203]" in result.out
 
 
@@ -110,7 +110,7 @@ def test_a_playbook_from_standard_input_is_named_so(guideway: Run) -> None:
     """`-` reads standard input, and its lines are shown."""
     result = guideway("check", "-", stdin=BAD)
 
-    assert 1 == result.status
+    assert result.status == 1
     assert "--> <stdin>:6:5" in result.out
     assert "6 |     expected_tool: [x]" in result.out
 
@@ -124,7 +124,7 @@ def test_a_folder_is_searched_without_hidden_ones_and_machines(guideway: Run, tm
     (tmp_path / "x.machine.json").write_text("{}")
     data = json.loads(guideway("check", tmp_path, "--format", "json").out)
 
-    assert (2, 1) == (data["files"], data["error"])
+    assert (data["files"], data["error"]) == (2, 1)
 
 
 def test_skills_are_resolved_from_a_file(guideway: Run, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_each_limit_is_an_option(guideway: Run, triage: Path, option: str, code:
     """A source past a limit is an error that names it."""
     result = guideway("check", triage, f"--max-{option}", "2", "--format", "concise")
 
-    assert 1 == result.status
+    assert result.status == 1
     assert code in result.out
     assert f"--max-{option}" in result.out or "limit" in result.out or "2" in result.out
 
@@ -174,4 +174,4 @@ def test_check_does_not_import_what_it_does_not_need(root: Path, triage: Path) -
     )
     done = subprocess.run([sys.executable, "-c", script, str(triage)], capture_output=True, text=True, check=True)
 
-    assert "[]" == done.stdout.splitlines()[-1]
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -134,8 +134,8 @@ def test_misuse_is_one_sentence_that_names_the_argument(guideway: Run, folder: P
     """Status 2, nothing on standard output, one line on standard error."""
     result = guideway(*line.split())
 
-    assert 2 == result.status
-    assert "" == result.out
+    assert result.status == 2
+    assert result.out == ""
     [said] = result.err.splitlines()
     assert said.startswith("guideway")
     assert named in said
@@ -171,7 +171,7 @@ def test_a_bad_line_of_a_script_is_named(guideway: Run, folder: Path) -> None:
     ]:
         (folder / "bad.jsonl").write_text('{"text": "fine"}\n\n' + bad + "\n")
         result = guideway("run", "agent.yaml", "--tools", "tools.py", "--agent", "scripted:bad.jsonl")
-        assert 2 == result.status
+        assert result.status == 2
         assert "bad.jsonl:3" in result.err
         assert said in result.err
 
@@ -187,10 +187,8 @@ def test_a_bad_recorded_decision_is_named(guideway: Run, folder: Path) -> None:
         ("[1,", "no JSON"),
     ]:
         (folder / "f.json").write_text(bad)
-        result = guideway(
-            "run", "ok.yaml", "--tools", "tools.py", "--input", "host=a", "--approve", "file:f.json"
-        )
-        assert 2 == result.status
+        result = guideway("run", "ok.yaml", "--tools", "tools.py", "--input", "host=a", "--approve", "file:f.json")
+        assert result.status == 2
         assert said in result.err
 
 
@@ -201,7 +199,7 @@ def test_a_playbook_with_errors_is_refused_with_its_findings(guideway: Run, fold
     before = set(folder.iterdir())
     result = guideway(command, "bad.yaml")
 
-    assert (2, "") == (result.status, result.out)
+    assert (result.status, result.out) == (2, "")
     assert "error[GW020]" in result.err
     assert "bad.yaml:3:1" in result.err
     assert before == set(folder.iterdir())
@@ -218,14 +216,14 @@ def test_a_fault_of_our_own_is_one_sentence_and_status_70(
     monkeypatch.setattr("guideway.playbooks.schema.json_schema", broken)
     result = guideway("schema")
 
-    assert 70 == result.status
+    assert result.status == 70
     [said] = result.err.splitlines()
     assert "RuntimeError" in said
     assert "please report it" in said
 
 
 def test_an_interrupt_is_status_130(guideway: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C anywhere is quiet."""
+    """Ctrl-C anywhere is quiet, and no success."""
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -233,4 +231,4 @@ def test_an_interrupt_is_status_130(guideway: Run, folder: Path, monkeypatch: py
     monkeypatch.setattr("guideway.playbooks.schema.json_schema", interrupted)
     result = guideway("schema")
 
-    assert (130, "guideway schema: interrupted\n") == (result.status, result.err)
+    assert (result.status, result.out) == (130, "")

@@ -148,3 +148,12 @@ def test_lowering_goes_on_after_the_first_fault() -> None:
     steps = [agent(f"s{i}", next=f"gone{i}") for i in range(10)]
 
     assert len(compile_playbook(load_playbook({"id": "p", "name": "P", "steps": steps})).diagnostics) == 10
+
+
+def test_very_many_unknown_names_take_no_time_for_guesses() -> None:
+    """A page of 3,000 misspelt targets is reported whole; names are suggested for the first ones only."""
+    steps = [agent(f"step-number-{i}", next=f"stepnumber{i}") for i in range(3000)]
+    found = compile_playbook(load_playbook({"id": "p", "name": "P", "steps": steps})).diagnostics
+
+    assert len(found) == 3000
+    assert 0 < sum(finding.help is not None and "did you mean" in finding.help for finding in found) <= 50

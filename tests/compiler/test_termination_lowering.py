@@ -96,6 +96,16 @@ def test_an_end_that_a_goal_also_leads_to_is_a_goal() -> None:
     assert end.kind is GOAL
 
 
+def test_a_word_of_a_limit_and_of_a_later_goal_is_a_goal() -> None:
+    """Whichever comes first on the page."""
+    limit, goal = {"max_iterations": 4, "outcome": "fixed"}, {"tool_called": "t", "outcome": "fixed"}
+
+    for listed in ([limit, goal], [goal, limit]):
+        end = lower(agent("a", "t"), outcomes=OUTCOMES, termination=listed).states["fixed"].end
+        assert end is not None
+        assert end.kind is GOAL
+
+
 def test_guards_of_a_tool_called_are_expressions() -> None:
     """`where` reads the arguments, `expect` the result."""
     definition = lower(

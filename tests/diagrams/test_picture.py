@@ -182,6 +182,14 @@ def test_an_end_that_was_reached_gets_its_own_box_and_arrow(triage: Definition) 
     assert box(limit, "stopped:nudges").tone is Tone.CURRENT
 
 
+def test_a_run_that_a_condition_ended_shows_which(triage: Definition) -> None:
+    """The walked arrow leads from the step the run was in, with the reason for its label."""
+    drawn = picture(triage, Walk.from_records([moved("look", "terminated", "tool_called:hand_over")]))
+    walked = arrow(drawn, "look", "tool_called:hand_over")
+
+    assert (walked.labels, walked.tone, walked.count) == (("tool_called:hand_over",), Tone.WALKED, 1)
+
+
 def test_a_walk_of_another_machine_marks_nothing(triage: Definition) -> None:
     """Unknown states are left out."""
     walk = Walk(visited={"x": 1}, taken={("x", "e", "y"): 1}, current=frozenset({"x"}), refused={"x": 2})

@@ -114,7 +114,7 @@ class Generator:
             lambda: f"{self.of('string', d)}.endsWith({self.of('string', d)})",
             lambda: f"{self.of('string', d)}.contains({self.of('string', d)})",
             lambda: f"{self.of('string', d)}.matches({self.random.choice(PATTERNS)})",
-            lambda: f"has({self.random.choice(PATHS['absent'][:1] + ['args.n', 'facts.map.a1', 'args.nil'])})",
+            lambda: f"has({self.random.choice(['args.zz', 'args.n', 'facts.map.a1', 'args.nil'])})",
             lambda: self.macro(self.random.choice(["all", "exists"]), "bool", d),
         )
 

@@ -10,10 +10,10 @@ import pytest
 
 import guideway.statemachine.expressions as package
 
-NAMES = ["guideway.statemachine.patterns", *(f"{package.__name__}.{m.name}" for m in pkgutil.iter_modules(package.__path__))]
+ROOMS = [f"{package.__name__}.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["guideway.statemachine.patterns", *ROOMS])
 def test_every_docstring_example_gives_what_it_says(name: str) -> None:
     """Each module's doctests pass."""
     found = doctest.testmod(importlib.import_module(name))

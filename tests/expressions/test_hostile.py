@@ -33,14 +33,16 @@ def test_nothing_of_python_can_be_reached() -> None:
     """Values have no attributes: only the fields of maps are read."""
 
     class Host:
-        secret = "s"
+        field = "s"
 
         def method(self) -> str:
             raise AssertionError("called")
 
     scope = {"h": Host(), "l": [1], "s": "x", "d": {"k": 1}}
-    for source in ("h.secret", "h.method", "l.append", "s.upper", "d.keys", "d.items", 'd["__class__"]', 's["__class__"]',
-                   "h == h", "h in [h]", "h + h", "size(h)", "h < h", "h[0]", "h.all(x, true)", "!h", "-h"):  # fmt: skip
+    for source in ("h.field", "h.method", "l.append", "s.upper", "d.keys", "d.items", 'd["__class__"]',
+                   's["__class__"]',
+                   "h == h", "h in [h]", "h + h", "size(h)", "h < h", "h[0]", "h.all(x, true)", "!h",
+                   "-h"):  # fmt: skip
         assert isinstance(parse(source)(scope), Unknown), source
 
 
@@ -96,7 +98,7 @@ def test_deep_data_needs_no_stack() -> None:
     a, b = nested(50_000), nested(50_000)
     assert parse("a == b")({"a": a, "b": b}) is True
     assert parse("a in [b]")({"a": a, "b": b}) is True
-    assert isinstance(parse("a == b")({"a": nested(200_000), "b": nested(200_000)}), Unknown)
+    assert isinstance(parse("a == b")({"a": nested(120_000), "b": nested(120_000)}), Unknown)
     form = compile_value("{{ a }}")
     assert isinstance(form({"a": a}), Unknown)
     with pytest.raises(ExpressionError, match="nested more than 100"):
@@ -114,16 +116,20 @@ def test_shared_parts_do_not_explode() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=()), max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2) | st.sampled_from(["a", "b"]), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2) | st.sampled_from(["a", "b"]),
+    inner, max_size=3),
     max_leaves=8,
 )
-WORDS = ["a", "b", "x", "0", "1", "1.5", "-1", "9223372036854775807", '"a"', "'b'", "true", "false", "null", "(", ")", "[", "]",
-         ".", ",", "?", ":", "&&", "||", "!", "==", "!=", "<", ">=", "+", "-", "*", "/", "%", " in ", "size(", "has(", "default(",
-         ".matches(", ".contains(", ".all(x,", ".exists(x,", ".filter(x,", ".map(x,", ".size()", "timestamp(", "duration(",
+WORDS = ["a", "b", "x", "0", "1", "1.5", "-1", "9223372036854775807", '"a"', "'b'", "true", "false", "null", "(", ")",
+         "[", "]",
+         ".", ",", "?", ":", "&&", "||", "!", "==", "!=", "<", ">=", "+", "-", "*", "/", "%", " in ", "size(", "has(",
+         "default(",
+         ".matches(", ".contains(", ".all(x,", ".exists(x,", ".filter(x,", ".map(x,", ".size()", "timestamp(",
+         "duration(",
          ".getHours(", "now", "__a", "{{", "}}", "=", "é", "\0", "\ud800", '"', "\\", "double("]  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(words=st.lists(st.sampled_from(WORDS), max_size=14), data=st.dictionaries(st.sampled_from("abx"), JSON))
 def test_any_text_gives_a_value_an_unknown_or_a_located_fault(words: list[str], data: dict[str, Any]) -> None:
     """Random words over random data: nothing but the documented outcomes, and a fault lies inside the text."""
@@ -136,15 +142,16 @@ def test_any_text_gives_a_value_an_unknown_or_a_located_fault(words: list[str], 
             assert fault.message
             continue
         if made is not None:
-            made(data)
-            assert made(data) == made(data) or data
+            assert repr(made(data)) == repr(made(data))  # by text: a NaN equals nothing
 
 
 TYPICAL = [
-    "a == b", "a != b", "a < b", "a >= b", "a in b", "a + b", "a - b", "a * b", "a / b", "a % b", "-a", "!a", "a && b", "a || b",
+    "a == b", "a != b", "a < b", "a >= b", "a in b", "a + b", "a - b", "a * b", "a / b", "a % b", "-a", "!a", "a && b",
+    "a || b",
     "a ? b : a", "a.b", "a[0]", "a[b]", "size(a)", "a.matches(b)", "a.startsWith(b)", "a.contains(b)", "timestamp(a)",
     "duration(a)", "a.getHours(b)", "timestamp(a).getHours(b)", "timestamp(a).getDayOfWeek(b)", "a.all(x, x == b)",
-    "a.exists(x, b)", "a.filter(x, x in b)", "a.map(x, x.a + b)", "has(a.b)", "default(a.b, b)", "double(a)", "[a, b] == [b, a]",
+    "a.exists(x, b)", "a.filter(x, x in b)", "a.map(x, x.a + b)", "has(a.b)", "default(a.b, b)", "double(a)",
+    "[a, b] == [b, a]",
     "timestamp(a) + duration(b)", 'predicate("a")', "a.a.a.a", "a in [b, 1, a]", "now - timestamp(a)",
 ]  # fmt: skip
 
@@ -154,7 +161,7 @@ TYPICAL = [
 def test_every_operator_is_total(source: str, a: Any, b: Any) -> None:
     """No operator raises on any data, and conditions give bools or unknowns."""
     value = parse(source)({"a": a, "b": b, "predicate": a})
-    if any(op in source for op in ("==", "!=", " < ", ">=", "&&", "||", "!a", "matches", "has(")) and "map" not in source:
+    if any(op in source for op in ("==", "!=", " < ", ">=", "&&", "||", "!a", "matches", "has(")):
         assert value is True or value is False or isinstance(value, Unknown)
 
 
@@ -185,7 +192,8 @@ def test_and_or_are_kleene_in_any_order(items: list[str]) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(source=st.sampled_from(TYPICAL), schema=st.recursive(
-    st.sampled_from([True, False, {}, {"type": "string"}, {"type": "integer"}, {"type": ["number", "null"]}, {"enum": [1, "a"]},
+    st.sampled_from([True, False, {}, {"type": "string"}, {"type": "integer"}, {"type": ["number", "null"]},
+    {"enum": [1, "a"]},
                      {"$ref": "#"}, {"$ref": "#/zz"}, {"const": None}, {"type": 5}, {"anyOf": []}, {"required": 1}]),
     lambda inner: st.fixed_dictionaries({"properties": st.dictionaries(st.sampled_from("ab"), inner),
                                          "items": inner, "additionalProperties": inner,

@@ -30,7 +30,7 @@ def value(source: str, now: datetime | None = None) -> Any:
     [
         # no truthiness, strict kinds
         ("1 == true", False), ("0 == false", False), ("1 in [true]", False), ("true in [1]", False),
-        ("[1] == [true]", False), ("args.m == {}" if False else "args.m == args.m", True),
+        ("[1] == [true]", False), ("args.m == args.m", True),
         ("1 == 1.0", True), ("[1] == [1.0]", True), ("1 in [1.0]", True), ("2 < 2.5", True), ("1 != 1.0", False),
         ('1 == "1"', False), ("null == null", True), ("null == false", False), ('1 != "1"', True),
         ("1 && true", U), ("true && 1", U), ("1 ? 2 : 3", U), ("!1", U), ('!""', U), ("!!args.n", U),
@@ -48,7 +48,8 @@ def value(source: str, now: datetime | None = None) -> Any:
         ('"a" + 1', U), ('"a" * 2', U), ("true + true", U), ("-true", U), ("- -3", 3), ("2 - -1", 3), ("1 - 2 - 3", -4),
         ("2 + 3 * 4", 14), ("(2 + 3) * 4", 20), ("double(args.n) * 1.5", 4.5), ("double(true)", U),
         # order
-        ('"a" < "b"', True), ('"Z" < "a"', True), ("false < true", True), ("null < 1", U), ('1 < "a"', U), ("[1] < [2]", U),
+        ('"a" < "b"', True), ('"Z" < "a"', True), ("false < true", True), ("null < 1", U), ('1 < "a"', U),
+        ("[1] < [2]", U),
         ("true < 1", U), ("1 <= 1.0", True), ("3 > 2 && 3 >= 3", True),
         # paths
         ("args.nil", None), ("args.nil == null", True), ("args.zz", U), ("args.s.zz", U), ("args.nil.zz", U),
@@ -79,8 +80,9 @@ def value(source: str, now: datetime | None = None) -> Any:
         ("args.m.all(k, k in args.m)", True), ("args.m.map(k, k)", ["a", "b"]), ("args.n.all(x, true)", U),
         ("args.l.filter(x, x > 1).map(x, x + args.n)", [5, 6]), ("args.zz.all(x, true)", U), ('"abc".all(x, true)', U),
         # literals
-        (r'"\x41\u00e9\101\n\\\"\'"', "Aé" + "A\n\\\"'"), (r"r'\d+'", r"\d+"), (r'R"\"', "\\"), ("0x1f", 31), ("-0x10", -16),
-        (".5", 0.5), ("1e3", 1000.0), ("007", 7), ("[1, 2,]", [1, 2]), ("'it''s'" if False else "'it\"s'", 'it"s'),
+        (r'"\x41\u00e9\101\n\\\"\'"', "Aé" + "A\n\\\"'"), (r"r'\d+'", r"\d+"), (r'R"\"', "\\"), ("0x1f", 31),
+        ("-0x10", -16),
+        (".5", 0.5), ("1e3", 1000.0), ("007", 7), ("[1, 2,]", [1, 2]), ("'it\"s'", 'it"s'),
         (r'"\U0001F600"', "\U0001f600"), ("true", True), ("null", None),
         # precedence
         ("true || false && false", True), ("!false == true", True), ("1 + 1 == 2 ? \"y\" : \"n\"", "y"),
@@ -102,13 +104,15 @@ T = 'timestamp("2024-01-07T23:00:00Z")'
     [
         (f"{T}.getDayOfWeek()", 0), (f'{T}.getDayOfWeek("Europe/Berlin")', 1), (f'{T}.getHours("Europe/Berlin")', 0),
         (f"{T}.getHours()", 23), (f'{T}.getHours("UTC")', 23), (f'{T}.getHours("-03:30")', 19),
-        (f'timestamp("2024-07-07T23:00:00Z").getHours("America/New_York")', 19),
+        ('timestamp("2024-07-07T23:00:00Z").getHours("America/New_York")', 19),
         (f"{T} + duration(\"1h\") == timestamp(\"2024-01-08T01:00:00+01:00\")", True),
         (f"duration(\"1h\") + {T} > {T}", True), (f"{T} - {T} == duration(\"0s\")", True),
         ('duration("1h30m") == duration("5400s")', True), ('duration("1.5s") > duration("1500ms")', False),
-        ('duration("-1h") < duration("0")', True), ('duration("90m").getHours()', 1), ('duration("-90m").getHours()', -1),
+        ('duration("-1h") < duration("0")', True), ('duration("90m").getHours()', 1),
+        ('duration("-90m").getHours()', -1),
         (f"{T} == 1", False), (f"{T} < 1", U), (f"{T} + {T}", U), (f"{T} * 2", U), (f"-{T}", U),
-        ("timestamp(args.s)", U), ("duration(args.s)", U), ("timestamp(1704668400) == " + T, True), ("timestamp(args.f)", U),
+        ("timestamp(args.s)", U), ("duration(args.s)", U), ("timestamp(1704668400) == " + T, True),
+        ("timestamp(args.f)", U),
         ("timestamp(9223372036854775807)", U), (f"{T}.getHours(args.s)", U), (f"{T}.getHours(args.n)", U),
         (f"{T} + duration(\"80000000h\")", U), ('timestamp("9999-12-31T23:59:59Z") + duration("1s")', U),
         ('timestamp("0001-01-01T00:00:00Z").getHours("America/New_York")', U), ("now == now", True),
@@ -126,7 +130,7 @@ def test_now_is_the_time_passed_in() -> None:
     """`now` is the event's time in UTC, and unknown when none was given."""
     east = datetime(2026, 1, 31, 10, tzinfo=timezone(timedelta(hours=1)))
     assert parse("now")({}, east) == datetime(2026, 1, 31, 9, tzinfo=UTC)
-    assert parse("now")({}, datetime(2026, 1, 31, 9)) == datetime(2026, 1, 31, 9, tzinfo=UTC)  # noqa: DTZ001
+    assert parse("now")({}, datetime(2026, 1, 31, 9)) == datetime(2026, 1, 31, 9, tzinfo=UTC)
     assert parse("now")({}) == Unknown("the time is not known here")
 
 
@@ -135,11 +139,11 @@ def test_now_is_the_time_passed_in() -> None:
     [
         ("facts.enrich.score > 5", "facts.enrich is missing"),
         ("zz.a.b", "zz is missing"),
-        ("args.s.len", "args.s is a string, it has no `len`"),
+        ("args.s.len", "args.s is a string, it has no field `len`"),
         ("args.l[9]", "args.l[9] is out of range: the list has 3 items"),
         ("args.l.first", "args.l is a list, it has no field `first`"),
         ('facts["get-user"].name', 'facts["get-user"].name is missing'),
-        ("args.nil.x", "args.nil is null, it has no `x`"),
+        ("args.nil.x", "args.nil is null, it has no field `x`"),
         ("facts.people.all(p, p.n > 0)", "p.n is missing"),
         ("1 + 1.5", "`+` does not mix an int and a float; write the int with a point, or `double(x)`"),
         ("args.n && true", "`&&` wants bools, not an int"),
@@ -163,7 +167,8 @@ def test_frozen_data_reads_like_plain_data() -> None:
     """Tuples and read-only mappings stand for lists and maps."""
     scope = {"facts": MappingProxyType({"l": (1, 2), "m": MappingProxyType({"k": 1})})}
     for source in ("facts.l[1] == 2", "2 in facts.l", "facts.m.k == 1", '"k" in facts.m', "size(facts.l) == 2",
-                   "facts.l == [1, 2]", "facts.l.all(x, x > 0)", "facts.m == facts.m", "facts.l + [3] == [1, 2, 3]"):  # fmt: skip
+                   "facts.l == [1, 2]", "facts.l.all(x, x > 0)", "facts.m == facts.m",
+                   "facts.l + [3] == [1, 2, 3]"):  # fmt: skip
         assert parse(source)(scope) is True, source
 
 
@@ -175,7 +180,7 @@ def test_an_expression_is_a_value() -> None:
     assert one == parse("args.n == 3")
     assert one != parse("args.n==3")
     assert len({one, parse("args.n == 3")}) == 1
-    assert pickle.loads(pickle.dumps(one)) == one
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301
     assert repr(one) == "Expression(source='args.n == 3')"
 
 

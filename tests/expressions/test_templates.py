@@ -27,11 +27,13 @@ SCOPE: dict[str, Any] = {
         ("{{ inputs.n }}", 2), ("{{inputs.n}}", 2), ("{{ inputs.l }}", [1, {"k": None}]), ("{{ inputs.nil }}", None),
         ("{{ inputs.n > 1 }}", True), ("{{ inputs.whole }}", 3), ("{{ 1.5 + 1.5 }}", 3),
         ("n is {{ inputs.n }}", "n is 2"), (" {{ inputs.n }}", " 2"), ("{{ inputs.n }}\n", "2\n"),
-        ("{{ inputs.s }}!", 'a "b" é!'), ("{{ inputs.l }}.", '[1,{"k":null}].'), ("{{ inputs.yes }}{{ inputs.nil }}", "truenull"),
+        ("{{ inputs.s }}!", 'a "b" é!'), ("{{ inputs.l }}.", '[1,{"k":null}].'),
+        ("{{ inputs.yes }}{{ inputs.nil }}", "truenull"),
         ("{{ inputs.f }} {{ inputs.whole }}", "1.5 3"), ('{{ duration("1h30m") }}', "5400s"),
         ('{{ timestamp("2026-01-31T10:00:00+01:00") }}', "2026-01-31T09:00:00Z"),
         ('{{ [duration("1.5s")] }} x', '["1.5s"] x'), ('{{ "{{" }} and }}', "{{ and }}"), ('{{ "}}" }}', "}}"),
-        (r'{{ r"\" }}', "\\"), ("it's {{ inputs.n }}, isn't it", "it's 2, isn't it"), ("cost ${{ inputs.n }}.", "cost $2."),
+        (r'{{ r"\" }}', "\\"), ("it's {{ inputs.n }}, isn't it", "it's 2, isn't it"),
+        ("cost ${{ inputs.n }}.", "cost $2."),
     ],
 )  # fmt: skip
 def test_a_template_fills_in(source: str, expected: Any) -> None:
@@ -72,15 +74,12 @@ def test_offsets_and_reads_are_counted_in_the_template() -> None:
     """`offsets` says where each expression begins, and so do the reads."""
     template = parse_template("é {{  inputs.n }} {{ has(facts.x) }}")
     assert template is not None
-    assert [template.source[at:][: len(e.source)] for at, e in zip(template.offsets, template.expressions, strict=True)] == [
-        "inputs.n",
-        "has(facts.x)",
-    ]
+    assert [template.source[at : at + 8] for at in template.offsets] == ["inputs.n", "has(fact"]
     assert [(read.path, template.source[read.offset :][:6], read.tested) for read in template.reads] == [
         (("inputs", "n"), "inputs", False),
         (("facts", "x"), "facts.", True),
     ]
-    assert pickle.loads(pickle.dumps(template)) == template
+    assert pickle.loads(pickle.dumps(template)) == template  # noqa: S301
 
 
 def test_one_unknown_part_makes_the_text_unknown() -> None:

@@ -27,7 +27,8 @@ from guideway.statemachine.expressions import (
 TYPES = {
     "args": map_of(
         {
-            "amount": NUMBER, "n": INT, "s": STRING, "env": Type("string", values=("dev", "prod")), "l": list_of(STRING),
+            "amount": NUMBER, "n": INT, "s": STRING, "env": Type("string", values=("dev", "prod")),
+            "l": list_of(STRING),
             "nn": Type("int", nullable=True), "o": map_of({"x": INT}, optional=["x"]), "any": DYNAMIC,
         },
         optional=["o"],
@@ -48,9 +49,10 @@ def problems(source: str) -> list[tuple[int, str, str | None]]:
         ("args.s + \"x\"", "string"), ("args.n > 1 ? 1 : 1.5", "number"), ("args.l", "list"), ("args.o", "map"),
         ("args.l.map(x, size(x))[0]", "int"), ("args.l.filter(x, x != \"\")[0]", "string"), ("facts.zz.q", "dynamic"),
         ("zz", "dynamic"), ("now", "timestamp"), ("now - now", "duration"), ("now + duration(\"1h\")", "timestamp"),
-        ("default(args.o.x, 0)", "int"), ("default(args.nn, \"a\")", "dynamic"), ("[1, 2][0]", "int"), ("has(args.s)", "bool"),
+        ("default(args.o.x, 0)", "int"), ("default(args.nn, \"a\")", "dynamic"), ("[1, 2][0]", "int"),
+        ("has(args.s)", "bool"),
         ("null", "null"), ("args.l + [\"a\"]", "list"), ("-args.n", "int"), ("now.getHours()", "int"),
-        ('predicate("x")', "bool"), ("args.any + 1", "int"), ("args.any - args.any", "dynamic"), ("{0}".format("[]"), "list"),
+        ('predicate("x")', "bool"), ("args.any + 1", "int"), ("args.any - args.any", "dynamic"), ("[]", "list"),
     ],
 )  # fmt: skip
 def test_types_are_inferred(source: str, kind: str) -> None:
@@ -65,11 +67,15 @@ def test_types_are_inferred(source: str, kind: str) -> None:
         ('args.amount == "5"', 0, '`args.amount` is a number, `"5"` is a string: they never compare', None),
         ("args.n == true", 0, "`args.n` is an int, `true` is a bool: they never compare", None),
         ('"prd" == args.env', 9, '`args.env` is one of "dev", "prod": it never equals `"prd"`', "did you mean `prod`?"),
-        ('args.env in ["dev", "prd"]', 0, '`args.env` is one of "dev", "prod": it never equals `"prd"`', "did you mean `prod`?"),
-        ("args.amuont > 1", 5, "`args` has no field `amuont`; it has amount, n, s, env, l, nn, o, any", "did you mean `amount`?"),
+        ('args.env in ["dev", "prd"]', 0, '`args.env` is one of "dev", "prod": it never equals `"prd"`',
+         "did you mean `prod`?"),
+        ("args.amuont > 1", 5, "`args` has no field `amuont`; it has amount, n, s, env, l, nn, o, any",
+         "did you mean `amount`?"),
         ("args.o.y == 1", 7, "`args.o` has no field `y`; it has x", None),
-        ('args["amuont"] > 1', 5, "`args` has no field `amuont`; it has amount, n, s, env, l, nn, o, any", "did you mean `amount`?"),
-        ("args.n + 1.5 > 2.0", 0, "`args.n` is an int, `1.5` is a float: `+` does not mix them", "write `double(args.n)`"),
+        ('args["amuont"] > 1', 5, "`args` has no field `amuont`; it has amount, n, s, env, l, nn, o, any",
+         "did you mean `amount`?"),
+        ("args.n + 1.5 > 2.0", 0, "`args.n` is an int, `1.5` is a float: `+` does not mix them",
+         "write `double(args.n)`"),
         ('args.l.contains("a")', 0, "`args.l` is a list, `contains` wants a string", 'write `"a" in args.l`'),
         ('"a" in args.s', 7, "`args.s` is a string, `in` looks into lists and maps", "write `text.contains(part)`"),
         ("1 in args.l", 0, "`1` is an int, `args.l` holds strings: it is never in", None),
@@ -100,8 +106,10 @@ def test_what_can_never_work_is_named(source: str, offset: int, message: str, he
 
 @pytest.mark.parametrize(
     "source",
-    ["args.nn == null", "args.n == null", "args.n == 1.0", "args.amount < 5", "facts.x.y.z == 1", "args.any && true", "1 in facts.l",
-     "args.env.startsWith(\"d\")", "args.s in facts.m", 'args.s in ["a", "b"]', "args.any == 5 || args.any == \"5\"", "true ? 1 : \"a\"",
+    ["args.nn == null", "args.n == null", "args.n == 1.0", "args.amount < 5", "facts.x.y.z == 1", "args.any && true",
+    "1 in facts.l",
+     "args.env.startsWith(\"d\")", "args.s in facts.m", 'args.s in ["a", "b"]', "args.any == 5 || args.any == \"5\"",
+     "true ? 1 : \"a\"",
      "args.env == args.s", "args.nn in [1, null]"],
 )  # fmt: skip
 def test_no_false_alarm(source: str) -> None:
@@ -139,7 +147,8 @@ def test_a_condition_must_be_a_bool() -> None:
         ("default(args.n, args.o.x) > 1", ["`args.o.x` may be missing"]),
         ('args.l[0] == "a"', ["`args.l[0]` may be missing"]),
         ("args.l[args.n] == \"a\"", ["`args.l[args.n]` may be missing"]),
-        ("args.amount + 1 > 2", ["`args.amount` is a number, an int when it is whole: `+` does not mix ints and floats"]),
+        ("args.amount + 1 > 2",
+         ["`args.amount` is a number, an int when it is whole: `+` does not mix ints and floats"]),
         ("args.amount > 2", []),
         ("args.o.x == 1 && args.o.x == 1", ["`args.o.x` may be missing"] * 2),
     ],
@@ -152,9 +161,11 @@ def test_doubts_are_what_may_be_unknown(source: str, messages: list[str]) -> Non
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({"type": "string"}, "string"), ({"type": "integer"}, "int"), ({"type": "number"}, "number"), ({"type": "null"}, "null"),
+        ({"type": "string"}, "string"), ({"type": "integer"}, "int"), ({"type": "number"}, "number"),
+        ({"type": "null"}, "null"),
         (True, "dynamic"), ({}, "dynamic"), (False, "dynamic"), ({"type": ["string", "integer"]}, "dynamic"),
-        ({"type": ["integer", "number"]}, "number"), ({"const": 5}, "int"), ({"const": 5.0}, "int"), ({"enum": ["a", "b"]}, "string"),
+        ({"type": ["integer", "number"]}, "number"), ({"const": 5}, "int"), ({"const": 5.0}, "int"),
+        ({"enum": ["a", "b"]}, "string"),
         ({"enum": ["a", 1]}, "dynamic"), ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "dynamic"),
         ({"$ref": "#/$defs/t", "$defs": {"t": {"type": "string"}}}, "string"), ({"$ref": "http://x/y"}, "dynamic"),
         ({"$ref": "#"}, "dynamic"), ({"properties": {}}, "map"), ({"items": {}}, "list"), ({"type": "array"}, "list"),
@@ -184,7 +195,8 @@ def test_objects_keep_their_fields() -> None:
 @settings(max_examples=400, deadline=None)
 @given(
     source=st.sampled_from(
-        ["a + b", "a < b", "a in l", "size(l)", "a == b ? a : b", "l[0] + a", "l.map(x, x + a)", "l.filter(x, x == a)", "-a", "a % b",
+        ["a + b", "a < b", "a in l", "size(l)", "a == b ? a : b", "l[0] + a", "l.map(x, x + a)", "l.filter(x, x == a)",
+        "-a", "a % b",
          "l.all(x, x < a)", "l + l", "a * b + a", "!(a == b)", "l.exists(x, x in l)", "default(l[0], a)", "a / b"]
     ),
     kind=st.sampled_from(["integer", "string", "boolean"]),
@@ -203,4 +215,14 @@ def test_a_value_is_of_the_inferred_type(source: str, kind: str, data: st.DataOb
     found, faults = type_of(expression, types)
     kinds = {int: "int", str: "string", bool: "bool", list: "list", float: "float"}
     assert isinstance(value, Unknown) or found.kind == kinds[type(value)]
-    assert not faults or isinstance(value, Unknown) or source in ("l.map(x, x + a)", "l.all(x, x < a)", "default(l[0], a)")
+    may_escape = "l.map" in source or "l.all" in source or "default" in source  # an empty list hides the fault
+    assert not faults or isinstance(value, Unknown) or may_escape
+
+
+def test_recursive_schemas_are_read_in_bounded_time() -> None:
+    """References that multiply (2^40 paths) end in dynamic parts, not in a hang."""
+    tree = {"type": "object", "properties": {side: {"$ref": "#"} for side in "abcd"}, "required": ["a"]}
+    assert type_of(parse("t.a.a.b.zz > 1"), {"t": type_from_schema(tree)})[1] == []
+    names = [f"d{i}" for i in range(12)]
+    every = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
+    assert type_from_schema({"$ref": "#/$defs/d0", "$defs": dict.fromkeys(names, every)}).kind == "map"

@@ -133,6 +133,22 @@ def test_an_overridden_machine_method_is_called(name: str, library: list[str]) -
     assert library == ["go"] * 3
 
 
+def test_a_subclass_that_changes_nothing_of_this_stays_short(library: list[str]) -> None:
+    """
+    Mixins, constructors and methods that have no part in a plain event cost nothing.
+    """
+
+    class Mixin:
+        def hello(self) -> str:
+            return "hello"
+
+    class Sub(Mixin, Machine):
+        def add_model(self, model: Any, initial: Any = None) -> None:
+            super().add_model(model, initial)
+
+    assert (fire(two(Sub)), library) == ("B", [])
+
+
 def test_an_overridden_part_of_an_event_state_or_transition_is_called(library: list[str]) -> None:
     """
     Subclasses of them leave the short way, whichever method they change.

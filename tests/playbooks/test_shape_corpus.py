@@ -69,13 +69,15 @@ def test_every_example_of_the_catalogue_shows_its_finding(code: str) -> None:
 
 
 def test_a_flood_of_faults_is_cut_and_says_so() -> None:
-    """A thousand faults are told, the rest are counted."""
+    """A thousand faults are told, and that there are more."""
     text = "id: a\nname: A\n" + "".join(f"key_{n:04}: 1\n" for n in range(2500))
 
     _, found = validate(read_text(text))
 
     assert len(found) == 1001
-    assert [f.message for f in found if f.code == "GW042"] == ["1,500 more faults of shape are not listed"]
+    assert [f.message for f in found if f.code == "GW042"] == [
+        "there are more than 1,000 faults of shape; the others are not listed"
+    ]
 
 
 def test_a_dict_has_no_places_so_the_message_names_the_path() -> None:

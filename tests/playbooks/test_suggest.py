@@ -35,6 +35,16 @@ def test_the_distance_is_that_of_the_textbook(one: str, other: str) -> None:
     assert recursive(one, other) == distance(one, other)
 
 
+@given(WORD, WORD, st.integers(min_value=0, max_value=4))
+@settings(max_examples=500, deadline=None)
+def test_a_limit_changes_nothing_below_it(one: str, other: str, limit: int) -> None:
+    """Giving up early never calls a near word far, nor a far one near."""
+    exact = recursive(one, other)
+
+    assert (distance(one, other, limit) <= limit) == (exact <= limit)
+    assert exact > limit or distance(one, other, limit) == exact
+
+
 @pytest.mark.parametrize(
     ("word", "known", "expected"),
     [

@@ -27,10 +27,11 @@ def command(
         width = max(len(rule.name) for rule in rules.values())
         write("".join(f"{rule.code}  {rule.name:{width}}  {rule.summary}\n" for rule in rules.values()))
         return CLEAN
-    rule = rules.get(code.upper()) or next((rule for rule in rules.values() if rule.name == code.lower()), None)
-    if rule is None:
+    wanted = [rule for rule in rules.values() if code.upper() == rule.code or code.lower() == rule.name]
+    if not wanted:
         raise MisuseError(f"CODE: there is no rule `{code}`{_nearest(code, rules)}; guideway explain lists them all")
-    write(f"# {rule.code} {rule.name}\n\nThis rule {rule.summary}.\n\n{rule.essay.strip()}\n")
+    essays = (f"# {rule.code} {rule.name}\n\nThis rule {rule.summary}.\n\n{rule.essay.strip()}\n" for rule in wanted)
+    write("\n".join(essays))
     return CLEAN
 
 

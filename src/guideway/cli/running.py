@@ -6,10 +6,14 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
-from .status import BROKEN, CLEAN, FOUND, INTERRUPTED, MISUSED, MisuseError, UnusableError
+import typer
+
+from .status import BROKEN, CLEAN, FOUND, INTERRUPTED, MISUSED, UnusableError
 from .streams import say
+
+Version = Annotated[bool, typer.Option("--version", help="Say which version this is.")]
 
 COMMANDS = {
     "check": "check",
@@ -39,8 +43,6 @@ def run(argv: list[str]) -> int:
     except KeyboardInterrupt:
         say(f"{said}: interrupted")
         return INTERRUPTED
-    except UnusableError:
-        return MISUSED
     except Exception as fault:
         return _explain(fault, said)
     return status
@@ -48,8 +50,6 @@ def run(argv: list[str]) -> int:
 
 def dispatch(argv: list[str], name: str) -> int:
     """Build the part of the command line that is needed, and call it."""
-    import typer
-
     app = typer.Typer(name="guideway", add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True)(_top)
     for command in [name] if name else COMMANDS:
@@ -61,7 +61,7 @@ def dispatch(argv: list[str], name: str) -> int:
     return status if isinstance(status, int) else CLEAN
 
 
-def _top(version: bool = False) -> None:
+def _top(version: Version = False) -> None:
     """Playbooks for agents, as state machines: checked before they run, enforced while they do, recorded always.
 
     Each command shows an example with --help. Begin with: guideway init, guideway check, guideway draw.
@@ -76,12 +76,13 @@ def _explain(fault: Exception, said: str) -> int:
     """One sentence, and whose mistake it was."""
     from guideway.statemachine.errors import GuidewayError, JournalError
 
-    if isinstance(fault, MisuseError):
-        say(f"{said}: {fault}")
+    if isinstance(fault, UnusableError):
         return MISUSED
     if isinstance(fault, GuidewayError):
-        say(f"{said}: {fault}")
+        say(f"{said}: {_line(fault)}")
         return FOUND if isinstance(fault, JournalError) else MISUSED
+    if isinstance(fault, typer.Abort):  # Ctrl-C, in older versions of typer
+        return INTERRUPTED
     if (usage := _usage(fault)) is not None:
         say(f"{said}: {usage}; see {said} --help")
         return MISUSED
@@ -90,7 +91,7 @@ def _explain(fault: Exception, said: str) -> int:
 
         say(traceback.format_exc().rstrip())
     say(
-        f"{said}: a fault of Guideway's own ({type(fault).__name__}: {str(fault)[:200]}); "
+        f"{said}: a fault of Guideway's own ({type(fault).__name__}: {_line(fault)[:200]}); "
         f"please report it with the command and, from {TRACEBACK}=1, the traceback"
     )
     return BROKEN
@@ -98,15 +99,16 @@ def _explain(fault: Exception, said: str) -> int:
 
 def _usage(fault: Exception) -> str | None:
     """What typer says about the arguments; None where the exception is none of typer's."""
-    import typer
-
     click_error: type[Exception] = typer.BadParameter.__mro__[2]
-    if isinstance(fault, typer.Abort):
-        return "given up"
     if not isinstance(fault, click_error):
         return None
     told: Any = fault
-    return " ".join(str(told.format_message()).replace("Value error, ", "").split()).rstrip(".")
+    return _line(told.format_message()).replace("Value error, ", "").rstrip(".")
+
+
+def _line(text: object) -> str:
+    """One line, with nothing in it that could move the cursor."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(str(text).split()))
 
 
 def _close_quietly() -> None:

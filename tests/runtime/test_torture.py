@@ -1,0 +1,369 @@
+"""Real public reports about engines of this kind, and the right value here.  The number is the row of the list."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+import guideway
+from guideway import Allow, Approvals, Defer, Deny, Failed, HostError, NeedsApproval, PlaybookError, Succeeded, check
+
+from .helpers import (
+    T0,
+    allowed,
+    at,
+    audit,
+    book,
+    call,
+    command,
+    denied,
+    ends,
+    ok,
+    propose,
+    running,
+    say,
+    start,
+    step,
+    trace,
+)
+
+
+def codes(source: Any) -> list[str]:
+    """The codes of what `check` finds."""
+    return [finding.code for finding in check(source)]
+
+
+def test_torture_02_write_and_review_in_one_turn_run_in_order() -> None:
+    """A review that needs the written state is neither run beside the write nor refused: it waits for it."""
+    machines = [
+        book(step("write", "write_file"), step("review", "read_file")),
+        book(step("both", "write_file", "read_file", order="listed")),
+        book(step("both", "write_file", {"tool": "read_file", "where": "args.version == facts.write_file.version"})),
+    ]
+    for machine in machines:
+        session = start(machine)
+        first, second = session.propose([call("write_file", "w"), call("read_file", "r", version=2)])
+        assert isinstance(first, Allow) and isinstance(second, Defer)
+        [late] = session.observe("w", Succeeded({"version": 2})).verdicts
+        assert isinstance(late, Allow)
+        assert session.observe("r", Succeeded()).outcome == "success"
+    failed = start(machines[0])
+    failed.propose([call("write_file", "w"), call("read_file", "r")])
+    [late] = failed.observe("w", Failed("disk full")).verdicts
+    assert isinstance(late, Deny) and late.code == "after_failed"
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations((0, 1, 2))))
+def test_torture_03_pending_approvals_answered_in_any_order(order: tuple[int, ...]) -> None:
+    """Three calls of one tool wait for a person; each answer reaches its own call and no call is lost."""
+    machine = book(step("a", {"tool": "pay", "approval": {"ask": "Pay {{ args.to }}?"}}, "done"))
+    session = start(machine)
+    verdicts = session.propose([call("pay", f"{i}", to=f"p{i}") for i in range(3)])
+    assert all(isinstance(v, NeedsApproval) for v in verdicts)
+    answers = {0: True, 1: False, 2: True}
+    admitted: dict[str, bool] = {}
+    for index in order:
+        session = audit(session)
+        control = Approvals(session)
+        [question] = [q for q in control.pending if q.ask == f"Pay p{index}?"]
+        decide = control.approve if answers[index] else control.reject
+        admitted |= {v.call_id: isinstance(v, Allow) for v in decide(question.approval_id, by="kim").progress.verdicts}
+    assert admitted == {"0": True, "1": False, "2": True}
+    with pytest.raises(HostError):
+        session.observe("1", Succeeded())
+    session.observe("2", Succeeded())
+    session.observe("0", Succeeded())
+    assert ok(session, "done").outcome == "success"
+
+
+def test_torture_08_two_legal_tools_alternate_for_ever() -> None:
+    """A loop that makes no headway ends at its bound, with an outcome that says which one."""
+    loop = [step("a", "x", "never"), step("b", "y")]
+    for more, end in (({"max_iterations": 30}, "stopped:max_iterations"), ({}, "stopped:max_iterations")):
+        session = start(book(*loop, optional_tools=["z"], **more))
+        for turn in range(20_000):
+            if session.outcome is not None:
+                break
+            ok(session, "xz"[turn % 2])
+        assert session.outcome == end
+        assert [r["kind"] for r in trace(session)].count("turn_ended") == more.get("max_iterations", 1000)
+    tokens = start(book(*loop, optional_tools=["z"], termination=[{"token_limit": 1000}]))
+    for turn in range(20_000):
+        if tokens.outcome is not None:
+            break
+        [verdict] = tokens.propose([call("xz"[turn % 2], f"{turn}")], usage=guideway.Usage(tokens=100))
+        if isinstance(verdict, Allow):
+            tokens.observe(verdict.call_id, Succeeded())
+    assert tokens.outcome == "stopped:token_limit" and turn < 12
+    spent = start(book(step("a", "x", "never", max_tool_calls=7, on_exhausted="escalated"), step("b", "y")))
+    for _ in range(7):
+        ok(spent, "x")
+    assert spent.outcome == "escalated"
+    between = start(
+        book(
+            step("a", "x", max_visits=5),
+            step("b", "y", next_=[{"when": "facts.y.over", "goto": "success"}, {"goto": "a"}]),
+        )
+    )
+    for _ in range(5):
+        ok(between, "x")
+        ok(between, "y", {"over": False})
+    assert between.outcome == "stopped:max_visits:a"
+
+
+@pytest.mark.parametrize("approve", [True, False])
+def test_torture_10_an_approval_in_the_instant_of_the_deadline(approve: bool) -> None:
+    """The deadline wins, the state is left once, and the person is told; a moment earlier the person wins."""
+    for machine in (
+        book(
+            step("a", "x", approval={"ask": "?"}, timeout="10s", on_timeout="b", on_reject="c"),
+            step("b", "y"),
+            step("c", "z"),
+        ),
+        book(
+            step("a", {"tool": "x", "approval": {"ask": "?"}}, timeout="10s", on_timeout="b", on_reject="c"),
+            step("b", "y"),
+            step("c", "z"),
+        ),
+    ):
+        for seconds, accepted in ((10, False), (9.999, True)):
+            session = start(machine, timed=True)
+            if session.legal():
+                propose(session, "x")
+            for control in (Approvals(audit(session)), Approvals(session)):
+                decide = control.approve if approve else control.reject
+                decided = decide(control.pending[0].approval_id, by="kim", now=at(seconds))
+                assert decided.accepted is accepted
+            assert session.state == ("b" if not accepted else "a" if approve else "c")
+            gone = [r["target"] for r in trace(session) if r["kind"] == "moved" and r["target"] in ("b", "c")]
+            assert gone == [session.state] * (session.state != "a")
+
+
+def test_torture_12_an_automatic_circle_is_bounded_at_run_time() -> None:
+    """A default branch without a way on is refused by the reader; a circle that only data closes ends as a livelock."""
+    endless = {"id": "p", "name": "P", "steps": [step("a", switch=[{"goto": "b"}]), step("b", switch=[{"goto": "a"}])]}
+    assert [(f.code, f.level) for f in check(endless)] == [("GW202", guideway.Level.ERROR)]
+    with ends(), suppress(PlaybookError):  # to refuse it is as good
+        assert start(guideway.load(endless)).outcome == "failed:livelock"
+    with pytest.raises(PlaybookError):
+        book(step("a", switch=[{"when": "true"}]))
+    machine = book(
+        step("a", "x"),
+        step("b", switch=[{"when": "facts.x.n > 1", "goto": "success"}, {"goto": "c"}]),
+        step("c", switch=[{"goto": "b"}]),
+    )
+    session = start(machine)
+    with ends():
+        assert ok(session, "x", {"n": 1}).outcome == "failed:livelock"
+    assert ok(start(machine), "x", {"n": 2}).outcome == "success"
+    moves = [r for r in trace(session) if r["kind"] == "moved"]
+    assert len(moves) <= 3 + 3
+
+
+def test_torture_21_a_key_written_twice_is_an_error_at_both_places() -> None:
+    """The last one does not win in silence: not for a step id, not for a guard, not for any key."""
+    head = "id: p\nname: P\nsteps:\n"
+    twice = f"{head}  - id: a\n    description: A\n    expected_tools: [x]\n    when: inputs.a\n    when: inputs.b\n"
+    twice += "inputs: {a: boolean, b: boolean}\n"
+    [finding] = [
+        f
+        for f in check(twice)
+        if "twice" in f.message or "duplicate" in f.message.lower() or "second time" in f.message
+    ]
+    assert finding.span.line == 8 and [r.span.line for r in finding.related] == [7]
+    ids = head + "  - {id: a, description: A, expected_tools: [x]}\n  - {id: a, description: B, expected_tools: [y]}\n"
+    found = check(ids)
+    assert found and found[0].span.line == 5 and any(r.span.line == 4 for r in found[0].related)
+    with pytest.raises(PlaybookError):
+        guideway.load(twice)
+
+
+@pytest.mark.parametrize(
+    "name", ["on", "off", "yes", "no", "y", "n", "1e3", "null_", "0o7", "1:30", "~x", "NaN", ".inf", "On", "TRUE_"]
+)
+def test_torture_21_words_that_other_yamls_read_as_something_else(name: str) -> None:
+    """A step named `on` is named `on`: YAML 1.2 core has two booleans and no base 60."""
+    quote = name if name[0] not in "~" else f"'{name}'"
+    text = "id: p\nname: P\nsteps:\n  - id: first\n    description: F\n    expected_tools: [x]\n"
+    text += f"    next: {quote}\n  - id: {quote}\n    description: D\n    expected_tools: [y]\n"
+    findings = [f for f in check(text) if f.level is guideway.Level.ERROR]
+    if findings:  # a number is no name: it is refused with a place, and quoted it is one
+        assert all(f.span.line in (7, 8) for f in findings)
+        text = text.replace(quote, f'"{name}"')
+    session = start(guideway.load(text))
+    ok(session, "x")
+    assert session.state == name
+    assert ok(session, "y").outcome == "success"
+
+
+def test_torture_22_an_unguarded_branch_ahead_of_a_guarded_one() -> None:
+    """The branch that always applies may only stand last; an entry without `where` makes none behind it dead."""
+    with pytest.raises(PlaybookError, match=r"when"):
+        book(
+            step("a", "x", next_=[{"goto": "b"}, {"when": "facts.x.n == 1", "goto": "c"}]),
+            step("b", "y"),
+            step("c", "z"),
+        )
+    with pytest.raises(PlaybookError, match=r"when"):
+        book(
+            step("a", switch=[{"goto": "b"}, {"when": "inputs.n == 1", "goto": "b"}]),
+            step("b", "y"),
+            inputs={"n": "integer"},
+        )
+    session = start(book(step("a", "x", {"tool": "x", "where": "args.n == 2", "as": "second"}), step("b", "y")))
+    ok(session, "x", n=2)
+    assert session.state == "a", "one call meets one entry"
+    denied(session, "y")
+    ok(session, "x", n=1)
+    assert session.state == "a", "the second entry asks for n == 2"
+    ok(session, "x", n=2)
+    assert session.state == "b"
+
+
+MISPLACED: list[dict[str, Any]] = [
+    {"steps": [step("a", "x", approval={"ask": "?", "aprovers": ["lead"]})]},
+    {"steps": [step("a", {"tool": "x", "when": "inputs.n == 1"})]},
+    {"steps": [step("a", call={"tool": "x", "when": "inputs.n == 1"})]},
+    {"steps": [step("a", {"tool": "x", "approval": {"ask": "?", "where": "args.n > 1"}})]},
+    {"steps": [step("a", "x")], "tools": {"x": {"when": "args.n == 1"}}},
+    {"steps": [step("a", "x")], "when": "inputs.n == 1"},
+    {"steps": [step("a", "x", where="args.n == 1")]},
+    {"steps": [step("a", "x", approvel={"ask": "?"})]},
+    {"steps": [step("a", "x", next_=[{"if": "inputs.n == 1", "goto": "success"}, {"goto": "failed"}])]},
+    {"steps": [step("a", "x", retry={"at_most": 1, "where": "error.n == 1"})], "tools": {"x": {"effect": "read"}}},
+    {"steps": [step("a", "x")], "termination": [{"tool_called": "x", "when": "args.n == 1"}]},
+    {"steps": [step("a", "x")], "outcomes": {"gone": {"class": "success"}}},
+]
+
+
+@pytest.mark.parametrize("body", MISPLACED, ids=str)
+def test_torture_23_a_gate_on_the_wrong_level_is_an_error(body: dict[str, Any]) -> None:
+    """A key nobody reads there is never ignored: the gate it was meant to be would stand open."""
+    source = {"id": "p", "name": "P", "inputs": {"n": "integer"}} | body
+    findings = [f for f in check(source) if f.level is guideway.Level.ERROR]
+    assert findings
+    with pytest.raises(PlaybookError) as caught:
+        guideway.load(source)
+    assert caught.value.diagnostics
+
+
+HOSTILE = [
+    "__import__('os').system('x')",
+    "args.__class__.__mro__",
+    "facts.x.__globals__",
+    "().__class__",
+    "args['__class__']",
+    "2 ** 99999999",
+    "9" * 10_000,
+    "(" * 5000 + "1" + ")" * 5000,
+    "!" * 5000 + "true",
+    "lambda: 1",
+    "[x for x in args]",
+    "args.n; import os",
+    "eval('1')",
+    "open('/etc/passwd')",
+    "'a' * 1000000000 == 'b'",
+    "args.n if args.n else 0",
+    "args.f()()",
+    "matches(args.s, '(a+)+$')",
+    "args.s.matches('(?=a)b')",
+    "{{ args.n }}",
+    "args.n.__init__()",
+    "\x00",
+    "args.n ==",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_torture_25_hostile_guards_run_nothing(text: str) -> None:
+    """A guard is read by our own parser: what it does not know is an error, or unknown, in bounded time."""
+    source = {"id": "p", "name": "P", "steps": [step("a", {"tool": "x", "where": text})]}
+    with ends():
+        try:
+            machine = guideway.load(source)
+        except PlaybookError as error:
+            assert error.diagnostics
+            return
+        verdict = propose(start(machine), "x", s="a" * 5000 + "!", n=1)
+    assert isinstance(verdict, Deny) and verdict.code == "where"
+
+
+def test_torture_25_alias_bombs_and_tags_are_refused() -> None:
+    """YAML cannot make objects, nor a billion values out of ten lines."""
+    bomb = "id: p\nname: P\nmetadata:\n  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + "".join(
+        f"  a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 10)
+    )
+    for text in (
+        bomb,
+        "id: !!python/object/apply:os.system ['x']\nname: P\n",
+        "id: &p [*p]\nname: P\n",
+        "id: p\n<<: {name: P}\n",
+    ):
+        with ends(), pytest.raises(PlaybookError):
+            guideway.load(text)
+
+
+def test_torture_25_nothing_hostile_arrives_by_data() -> None:
+    """Arguments and results that look like code are texts."""
+    session = start(
+        book(
+            step("a", {"tool": "x", "where": 'args.q == "{{ inputs.n }}"'}),
+            step("b", call={"tool": "y", "args": {"q": "{{ facts.x.q }}"}}),
+            inputs={"n": "string"},
+        ),
+        inputs={"n": "secret"},
+    )
+    ok(session, "x", {"q": "{{ inputs.n }} ${inputs.n} __import__('os')"}, q="{{ inputs.n }}")
+    assert command(session).args == {"q": "{{ inputs.n }} ${inputs.n} __import__('os')"}
+
+
+def test_torture_26_a_jump_to_nothing_is_an_error() -> None:
+    """Every key that takes a target refuses one that is neither step nor outcome, at the place of the word."""
+    places: list[dict[str, Any]] = [
+        {"next_": "nowhere"},
+        {"on_failure": "nowhere"},
+        {"on_timeout": "nowhere", "timeout": "5s"},
+        {"on_reject": "nowhere"},
+        {"on_exhausted": "nowhere", "max_tool_calls": 1},
+        {"on_unknown": "nowhere"},
+        {"on_max_visits": "nowhere", "max_visits": 1},
+        {"next_": [{"when": "facts.x.n == 1", "goto": "nowhere"}, {"goto": "b"}]},
+        {"on_failure": [{"goto": "nowhere"}]},
+    ]
+    for more in places:
+        source = {"id": "p", "name": "P", "steps": [step("a", "x", **more), step("b", "y")]}
+        found = [f for f in check(source) if f.level is guideway.Level.ERROR]
+        assert [f for f in found if "nowhere" in f.message], more
+    assert check(
+        {"id": "p", "name": "P", "steps": [step("a", "x")], "termination": [{"tool_called": "x", "outcome": "nowhere"}]}
+    )
+    text = "id: p\nname: P\nsteps:\n  - id: a\n    description: A\n    expected_tools: [x]\n    next: nowhere\n"
+    assert [(f.span.line, f.span.column) for f in check(text) if "nowhere" in f.message] == [(7, 11)]
+
+
+def test_torture_26_a_jump_across_a_region_is_refused_with_the_region() -> None:
+    """Parallel branches belong to the second half of the format: a playbook with one is refused, not half read."""
+    source = {
+        "id": "p",
+        "name": "P",
+        "steps": [{"id": "f", "parallel": {"l": step("l1", "x", next_="r1"), "r": step("r1", "y")}}],
+    }
+    assert "GW045" in codes(source) or any("parallel" in f.message for f in check(source))
+    with pytest.raises(PlaybookError):
+        guideway.load(source)
+
+
+def test_torture_09_and_its_kind_in_one_thread() -> None:
+    """N calls of a once-only tool in one reply: exactly one runs."""
+    session = start(book(step("a", {"tool": "x", "times": 1}), step("b", "y")))
+    verdicts = session.propose([call("x", f"{i}") for i in range(8)])
+    assert [isinstance(v, Allow) for v in verdicts] == [True] + [False] * 7
+    later = session.observe("0", Succeeded()).verdicts
+    assert len(later) == 7 and all(isinstance(v, Deny) for v in later)
+    assert session.state == "b" and running(session) == []
+    say(session)
+    assert at(0) == T0 and allowed(session, "y")
