@@ -140,9 +140,12 @@ def tulip(size: int) -> Round:
 
     def walk() -> float:
         hook = PlaybookEnforcerHook(loaded)
-        before = [BeforeToolCallEvent(tool_name=f"t{i}", tool_call_id=f"c{i}", arguments={"hours": 24}) for i in range(size - 1)]
+        before = [
+            BeforeToolCallEvent(tool_name=f"t{i}", tool_call_id=f"c{i}", arguments={"hours": 24})
+            for i in range(size - 1)
+        ]
         after = [
-            AfterToolCallEvent(tool_name=f"t{i}", tool_call_id=f"c{i}", arguments={"hours": 24}, result="3", error=None, duration_ms=1.0)
+            AfterToolCallEvent(f"t{i}", "3", None, tool_call_id=f"c{i}", arguments={"hours": 24})
             for i in range(size - 1)
         ]
 

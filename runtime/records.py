@@ -100,7 +100,9 @@ def verify(text: str) -> list[dict[str, Any]]:
     Raises:
         JournalError: a line was changed, dropped or moved, naming it.
     """
-    previous, found = GENESIS, []
+    previous, found = GENESIS, list[dict[str, Any]]()
+    if not text:
+        return found
     for number, raw in enumerate(text.removesuffix("\n").split("\n"), 1):
         line = read_line(raw, number)
         claimed = line.pop("hash", None)

@@ -94,7 +94,7 @@ def test_the_order_in_which_outcomes_arrive_does_not_matter(good: bool) -> None:
             continue
         start, host = found
         for batch in range(BATCHES):
-            calls = host.calls(start, host.rng.randint(2, 5))
+            calls = host.calls(start, host.rng.randint(2, 5), lively=0.9)
             fate = fates((seed, batch), host, good)
             ends: list[Session] = []
             orders: list[list[str]] = []
@@ -128,7 +128,7 @@ def test_a_batch_of_successes_is_its_calls_one_by_one() -> None:
             continue
         start, host = found
         for _ in range(BATCHES):
-            calls = host.calls(start, host.rng.randint(2, 5))
+            calls = host.calls(start, host.rng.randint(2, 5), lively=0.9)
             fate = fates(seed, host, True)
             together, single = restored(start), restored(start)
             together.propose(calls)
@@ -157,7 +157,7 @@ def essence(session: Session) -> dict[str, Any]:
     data = session.snapshot.to_json()
     cursor = {key: value for key, value in data["cursor"].items() if key != "issued"}
     return {
-        "admitted": [r[2:6] for r in found if r[0] == "decided" and r[5] == "allow"],
+        "admitted": sorted(str(r[2:6]) for r in found if r[0] == "decided" and r[5] == "allow"),
         "settled": [r[2:] for r in found if r[0] == "settled"],
         "moves": [r[2:] for r in found if r[0] == "moved"],
         "cursor": cursor,

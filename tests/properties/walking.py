@@ -133,15 +133,15 @@ class Host:
         tokens = rng.choice((0, 0, 0, 50, 2000)) if rng.random() < 0.2 else 0
         return ("propose", self.calls(session, size), text, tokens, self.moment(session, 0.08))
 
-    def calls(self, session: Session, size: int) -> tuple[ToolCall, ...]:
-        """Calls that mostly make sense."""
+    def calls(self, session: Session, size: int, lively: float = 0.7) -> tuple[ToolCall, ...]:
+        """Calls, of which so many are legal now or nearly so."""
         legal = [call.tool.replace("*", self.rng.choice("ab")) for call in session.legal()]
         ahead = [name for row in session._run.plan.rows.values() for name in row.by_tool]
-        return tuple(self.call(legal, ahead) for _ in range(size))
+        return tuple(self.call(legal, ahead, lively) for _ in range(size))
 
-    def call(self, legal: list[str], ahead: list[str]) -> ToolCall:
+    def call(self, legal: list[str], ahead: list[str], lively: float) -> ToolCall:
         rng = self.rng
-        pool = legal if legal and rng.random() < 0.7 else ahead if ahead and rng.random() < 0.5 else NAMES
+        pool = legal if legal and rng.random() < lively else ahead if ahead and rng.random() < 0.5 else NAMES
         self.numbered += 1
         args: dict[str, Any] = {"n": rng.randint(-1, 5)} if rng.random() < 0.9 else {}
         name = rng.choice(pool)

@@ -57,6 +57,16 @@ def test_s1_a_snapshot_fits_only_its_own_playbook() -> None:
             Session.restore(book(*TWO), broken)
 
 
+def test_s1_a_snapshot_with_counters_of_another_kind_is_damaged() -> None:
+    """What cannot have been saved is refused when it is restored, not met later as a crash."""
+    saved = start(book(*TWO)).snapshot.to_json()
+    for key in ("iterations", "calls", "tokens", "nudges", "refusals", "numbered"):
+        wrongs: list[Any] = [None, "x", [], {"a": 1}]
+        for wrong in wrongs:
+            with pytest.raises(HostError, match="snapshot"):
+                Session.restore(book(*TWO), {**saved, key: wrong})
+
+
 def test_s2_visits_and_facts_belong_to_the_frame() -> None:
     """Two runs of one machine share nothing."""
     machine = book(step("a", "x", next_=[{"when": "facts.x.n == 1", "goto": "success"}, {"goto": "failed"}]))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 import guideway
-from guideway import Allow, Cancelled, Defer, Deny, Failed, Succeeded, ToolCall, Unknown, Usage
+from guideway import Allow, Cancelled, Defer, Deny, Failed, HostError, Session, Succeeded, ToolCall, Unknown, Usage
 
 from .helpers import (
     allowed,
@@ -164,7 +168,7 @@ def test_s52_the_same_proposal_has_the_same_answer() -> None:
     """A host that lost the answer asks again, and nothing happens twice."""
     for machine in (book(*TWO), book(step("look", "siem", max_tool_calls=3), TWO[1])):
         session = start(machine)
-        calls = [call("siem", "1", q="x", list=(1, 2)), call("isolate", "2")][: 1 + bool(machine)]
+        calls = [call("siem", "1", q="x", list=(1, 2)), call("isolate", "2")]
         first = session.propose(calls)
         with unchanged(session):
             assert session.propose(calls) == first
@@ -285,3 +289,48 @@ def test_an_agents_id_cannot_stand_for_the_runtimes() -> None:
     assert wanted.call_id != "b@1.1"
     answer(session)
     assert session.state == "c"
+
+
+def test_s51_usage_is_a_count() -> None:
+    """Tokens are a whole number from nought up; anything else is the host's mistake and never switches a limit off."""
+    machine = book(*TWO, termination=[{"token_limit": 10}])
+    session = start(machine)
+    for wrong in (Usage(float("nan")), Usage(-5), Usage(1.5), Usage("5"), Usage(True), 5):  # type: ignore[arg-type]
+        with refused(session):
+            session.propose([], usage=wrong)  # type: ignore[arg-type]
+    session.propose([], usage=Usage(9))
+    assert audit(session).outcome is None
+    session.propose([], usage=Usage(1))
+    assert session.outcome == "stopped:token_limit"
+
+
+def test_s52_misuse_is_told_in_words() -> None:
+    """Arguments of another kind are answered by `HostError`, not by a crash inside."""
+    session = start(book(*TWO))
+    misuses: list[Any] = [
+        lambda: session.propose(None),  # type: ignore[arg-type]
+        lambda: session.propose(7),  # type: ignore[arg-type]
+        lambda: session.propose("siem"),  # type: ignore[arg-type]
+        lambda: session.propose([{"name": "siem"}]),  # type: ignore[list-item]
+        lambda: session.observe([], Succeeded()),  # type: ignore[arg-type]
+        lambda: session.observe(None, Succeeded()),  # type: ignore[arg-type]
+        lambda: session.tick("2026-01-01"),  # type: ignore[arg-type]
+        lambda: Session({}),  # type: ignore[arg-type]
+        lambda: Session.restore(session.machine, "text"),  # type: ignore[arg-type]
+    ]
+    for misuse in misuses:
+        with refused(session):
+            misuse()
+
+
+def test_s51_a_session_does_not_start_with_unresolved_skills() -> None:
+    """`uses` names a skill nobody resolved: a warning in `check`, the host's mistake at the start."""
+    machine = guideway.load({"id": "p", "name": "P", "steps": [step("a", "x", uses=["web"])]})
+    with pytest.raises(HostError, match="web"):
+        Session(machine)
+    resolved = guideway.load(
+        {"id": "p", "name": "P", "steps": [step("a", "x", uses=["web"])]}, skills={"web": ["fetch"]}
+    )
+    session = start(resolved)
+    ok(session, "fetch")
+    assert ok(session, "x").outcome == "success"

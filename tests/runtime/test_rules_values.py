@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from guideway import Allow, Deny, Failed, HostError, Session, Succeeded, ToolCall
+from guideway import Allow, Approvals, Deny, Failed, HostError, Session, Succeeded, ToolCall
 from guideway.runtime.records import lines, verify
 from guideway.statemachine.errors import JournalError
 
 from .helpers import (
     T0,
     allowed,
+    asked,
     audit,
     book,
     command,
@@ -204,3 +206,12 @@ def test_an_agents_wait_is_no_trouble_either() -> None:
         session.observe(allowed(session, "x", now=T0 + timedelta(days=10**failures)), Failed())
         audit(session)
     assert denied(session, "x").code == "retry_wait"
+
+
+def test_s56_names_of_people_do_not_spoil_the_record() -> None:
+    """Whatever stands in `by` or `note`, the decision is either refused or can be written."""
+    for by, note in (("\ud800", ""), ("kim", "\udfff"), ("κίμ", "ναί")):
+        session = start(book(step("a", approval={"ask": "?"}), step("b", "y")))
+        with suppress(HostError):
+            Approvals(session).approve(asked(session), by=by, note=note)
+        audit(session)
