@@ -33,6 +33,7 @@ class Scope:
         self._loose: set[str] = set(playbook.optional_tools)
         repeated = ((step.id, step.repeat) for step in playbook.steps)
         self._collected = {name for name, repeat in repeated if repeat is not None and repeat.collect is not None}
+        self._dark = any(skill not in skills for step in playbook.steps for skill in step.uses)
         self._specs: dict[str, ToolSpec | None] = {}
         for step in playbook.steps:
             for name, tool in self._written_by(step):
@@ -51,8 +52,8 @@ class Scope:
             self._loose.add(tool)
 
     def knows_fact(self, name: str) -> bool:
-        """Tell whether a call of some step may be kept under the name."""
-        if name in self.facts or best_match(name, self._loose) is not None:
+        """Tell whether a call of some step may be kept under the name; an unresolved skill may hold any."""
+        if name in self.facts or self._dark or best_match(name, self._loose) is not None:
             return True
         return self.playbook.allow_extra_tools and (not self.closed or self.spec(name) is not None)
 

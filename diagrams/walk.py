@@ -37,6 +37,8 @@ class Walk:
         ended: str | None = None
         for record in records:
             match record:
+                case {"kind": "started", "state": str(state)}:
+                    visited[state], here = 1, state
                 case {"kind": "moved", "source": str(source), "event": str(event), "target": str(target)}:
                     if not visited:
                         visited[source] = 1

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
+from guideway.statemachine.diagnostic import Diagnostic
 from guideway.statemachine.span import Span
 
 from .approvals import Approval
@@ -194,6 +195,16 @@ class Playbook(Part):
     def file(self) -> str:
         """Where the playbook came from: a path, `<text>` or `<dict>`."""
         return self._source.file
+
+    @property
+    def built_by_hand(self) -> bool:
+        """Made of Python objects: no reader has looked at it."""
+        return self._source.document is None
+
+    @property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What reading and validating found: of a playbook that loaded, warnings at most."""
+        return self._source.findings
 
     def span(self, path: Sequence[str | int] = ()) -> Span:
         """

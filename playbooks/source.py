@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from guideway.statemachine.diagnostic import Diagnostic
 from guideway.statemachine.span import Span
 
 if TYPE_CHECKING:
@@ -16,10 +17,11 @@ Path = Sequence[str | int]
 class Source:
     """The document behind a playbook.  All sources are equal: where the words stand is no part of what they say."""
 
-    __slots__ = ("document",)
+    __slots__ = ("document", "findings")
 
     def __init__(self, document: Document | None = None) -> None:
         self.document = document
+        self.findings: tuple[Diagnostic, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Source)

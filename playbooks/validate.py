@@ -65,7 +65,7 @@ def _validated(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
     found = [*document.diagnostics, *of_groups, *told]
     usable = playbook is not None and not any(finding.level is Level.ERROR for finding in found)
     if playbook is not None:
-        playbook._source.document = flat
+        playbook._source.document, playbook._source.findings = flat, tuple(in_order(found))
     return (playbook if usable else None), in_order(found)
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+from guideway.statemachine.definition import StateKind
 from guideway.statemachine.errors import HostError
 
 from .calls import Succeeded
@@ -68,42 +70,37 @@ class Approvals:
 
     def approve(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Allow the step, or exactly this call."""
-        return self._decide(
-            approval_id, by, now, lambda run, pending: granted(run, pending, by, note), of=("step", "call")
-        )
+        return self._decide(approval_id, by, now, partial(granted, note=note), of=("step", "call"))
 
     def reject(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Refuse it."""
-        return self._decide(
-            approval_id, by, now, lambda run, pending: rejected(run, pending, by, note), of=("step", "call")
-        )
+        return self._decide(approval_id, by, now, partial(rejected, note=note), of=("step", "call"))
 
     def happened(
         self, approval_id: str, result: Any = None, *, by: str, note: str = "", now: datetime | None = None
     ) -> Decided:
         """Reconcile an unknown call: it happened, with this result (S24)."""
-        settled = own(Succeeded(result))
-        return self._decide(
-            approval_id, by, now, lambda run, p: reconcile(run, p, settled, by, note), of=("reconcile",)
-        )
+        found = partial(reconcile, outcome=own(Succeeded(result)), note=note)
+        return self._decide(approval_id, by, now, found, of=("reconcile",))
 
     def did_not_happen(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Reconcile an unknown call: it did not happen, so it may be made again."""
-        return self._decide(
-            approval_id, by, now, lambda run, p: reconcile(run, p, Settled("cancelled"), by, note), of=("reconcile",)
-        )
+        found = partial(reconcile, outcome=Settled("cancelled"), note=note)
+        return self._decide(approval_id, by, now, found, of=("reconcile",))
 
     def _decide(
         self,
         approval_id: str,
         by: str,
         now: datetime | None,
-        effect: Callable[[Run, Pending], None],
+        effect: Callable[[Run, Pending, str], None],
         of: tuple[str, ...],
     ) -> Decided:
         session = self._session
         if not by:
             raise HostError("a decision names the person who makes it: by=…")
+        if not isinstance(by, str):
+            raise HostError(f"a person is named by a text, not {by!r}")
         by = clean(by)
         with session._inside(), session._verb(now):
             run = session._run
@@ -112,17 +109,16 @@ class Approvals:
                 raise HostError(f"nobody is asked {approval_id!r}")
             why = objection(run, pending, approval_id, by, of)
             if why is None and pending is not None:
-                effect(run, pending)
+                effect(run, pending, by)
                 follow(run)
             return Decided(why is None, why or "", session._progress())
 
 
 def show(pending: Pending) -> Question:
     """The question as the control plane sees it."""
-    call = pending.call
     return Question(
-        pending.approval_id, pending.of, pending.step, pending.ask, pending.approvers,
-        call.tool if call else None, copy(call.args) if call else None, call.call_id if call else None,
+        pending.approval_id, pending.of, pending.step, pending.ask, pending.approvers, pending.tool,
+        copy(pending.args), pending.call.call_id if pending.call else None,
     )  # fmt: skip
 
 
@@ -142,6 +138,8 @@ def granted(run: Run, pending: Pending, by: str, note: str) -> None:
     close(run, pending, "approved", by, note)
     bound = pending.call
     if bound is None:
+        if run.row.kind is not StateKind.APPROVAL:  # nothing here asks any more; never taken for a completion
+            return
         take(run, "approved" if run.row.state.edges.get("approved") else "completed", f"approved by {by}")
         return
     bound.approved = True
@@ -177,7 +175,7 @@ def rejected(run: Run, pending: Pending, by: str, note: str) -> None:
         reject_call(run, pending.call, why)
 
 
-def reconcile(run: Run, pending: Pending, outcome: Settled, by: str, note: str) -> None:
+def reconcile(run: Run, pending: Pending, by: str, outcome: Settled, note: str) -> None:
     """What the person found is the outcome; an automatic call that did not happen is made again (S24)."""
     close(run, pending, "happened" if outcome.word == "ok" else "did not happen", by, note)
     bound = pending.call
@@ -196,5 +194,5 @@ def make_again(run: Run, bound: Bound) -> None:
     bound.status = Status.DONE
     run.settled[bound.call_id] = Settled("cancelled")
     run.record("settled", bound.call_id, bound.tool, "cancelled", None, False, bound.step)
-    run.cursor.again = bound.args
+    run.cursor.again, run.cursor.granted = bound.args, True
     run.fresh = True

@@ -66,6 +66,11 @@ Outcome = Succeeded | Failed | Cancelled | Unknown
 WORDS: Mapping[type, str] = {Succeeded: "ok", Failed: "error", Cancelled: "cancelled", Unknown: "unknown"}
 
 
+def is_count(value: Any) -> bool:
+    """A whole number from 0 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def error_value(outcome: Failed) -> dict[str, Any]:
     """
     Give an error the one shape that expressions read: `error.type`, `error.message`.

@@ -23,9 +23,7 @@ from .calls import Cancelled, Outcome, ToolCall, Unknown
 from .clocks import Clock, WallClock
 from .decisions import Decisions, Nobody, enact
 from .plan import plan_of
-from .questions import text
 from .records import Record
-from .scope import scope
 from .session import Session
 from .toolbox import Tools, call_tool, find_tool, first_agent_step, missing_tools
 from .verdicts import Allow, Cancel, Deny, RunCall, Verdict, Wait
@@ -194,7 +192,7 @@ class Driver:
 
     def _questions(self) -> list[Question]:
         """What is asked; before a step of the runtime's own call, with that call as it would be made now."""
-        return [with_call(self._session, question) for question in self._control.pending]
+        return self._control.pending
 
     def _turn(self) -> Finish | None:
         """Ask the agent, and propose what it wants to do."""
@@ -223,7 +221,7 @@ class Driver:
 
     def _sit_out(self) -> None:
         """Where a call was refused because its tool must rest a while, let that time pass before the agent goes on."""
-        barred = self._session._run.cursor.barred or {}
+        barred = self._session.barred
         refused = {
             h.verdict.tool for h in self._heard if isinstance(h.verdict, Deny) and h.verdict.code == "retry_wait"
         }
@@ -265,15 +263,6 @@ def check_means(session: Session, tools: Tools, agent: Agent | None) -> None:
         raise HostError(missing[0] + more)
     if agent is None and (step := first_agent_step(definition)) is not None:
         raise HostError(f"an agent works in step `{step}`, and none was given")
-
-
-def with_call(session: Session, question: Question) -> Question:
-    """The question whether a step may be entered, with the call that the step makes."""
-    step = plan_of(session.machine).definition.steps.get(question.step)
-    if question.of != "step" or step is None or step.call is None:
-        return question
-    args = text(session._run, dict(step.call.args), scope(session._run))
-    return replace(question, tool=step.call.tool, args=args if isinstance(args, dict) else None)
 
 
 def whom(question: Question) -> str:

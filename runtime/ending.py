@@ -53,6 +53,7 @@ def begin_ending(run: Run, outcome: str) -> None:
             bound.status = Status.DONE
             run.settled[bound.call_id] = Settled("unknown")
             run.unknown.append(bound.tool)
+            run.record("settled", bound.call_id, bound.tool, "unknown", None, False, bound.step)
         elif bound.status is Status.RUNNING:
             run.commands[bound.call_id] = Cancel(bound.call_id)
     for bound in run.waiting:

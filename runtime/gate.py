@@ -16,6 +16,7 @@ from guideway.statemachine.tools import Effect
 from .completion import all_met, held_open, would_close
 from .own import key_of
 from .plan import CONTROL, Line
+from .reads import fact_names, roots
 from .run import Bound, Run
 from .schemas import problem
 from .scope import scope, truth
@@ -104,11 +105,10 @@ def proposed(run: Run, bound: Bound, earlier: list[Bound]) -> Decision:
     """S14.4 to S14.9 for an agent's call."""
     row, cursor = run.row, run.cursor
     lines = row.match(bound.tool)
-    if earlier and row.kind is StateKind.STEP:
-        if would_close(run, earlier):
-            return Hold("calls before it may complete the step")
-        if stale(run, bound, lines, earlier):
-            return Hold("a rule it must satisfy reads what a call before it will answer")
+    if earlier and unsettled(run, earlier):
+        return Hold("calls before it may complete the step")
+    if earlier and stale(run, bound, lines, earlier):
+        return Hold("a rule it must satisfy reads what a call before it will answer")
     best = candidate(run, bound, lines)
     if isinstance(best, Hold | Refuse):
         return best
@@ -125,8 +125,27 @@ def proposed(run: Run, bound: Bound, earlier: list[Bound]) -> Decision:
 
 def stale(run: Run, bound: Bound, lines: tuple[Line, ...], earlier: list[Bound]) -> bool:
     """A `where` that matters reads what an earlier outstanding call may still change."""
-    pending = {other.line.fact if other.line else other.step or other.tool for other in earlier}
-    return any(line.volatile or line.fresh & pending or "*" in line.fresh for line in lines)
+    pending = {fact_of(other) for other in earlier}
+    if any(line.volatile or line.fresh & pending or "*" in line.fresh for line in lines):
+        return True
+    tool, terms = run.plan.tool(bound.tool), run.plan.definition.terms
+    if tool is None or tool.where is None:
+        return False
+    facts = fact_names(tool.where, terms)
+    return bool(facts & pending or "*" in facts or roots(tool.where, terms) & {"run", "claims"})
+
+
+def fact_of(bound: Bound) -> str:
+    """The name under which a success of the call is kept."""
+    return bound.line.fact if bound.line else bound.step if bound.automatic else bound.tool
+
+
+def unsettled(run: Run, earlier: list[Bound]) -> bool:
+    """Earlier calls may move the cursor: they complete its step, or spend its calls (S14.4)."""
+    if run.row.kind is StateKind.STEP:
+        return would_close(run, earlier)
+    here = (run.cursor.step, run.cursor.visit)
+    return any(other.automatic and (other.step, other.visit) == here for other in earlier)
 
 
 def candidate(run: Run, bound: Bound, lines: tuple[Line, ...]) -> Decision:
@@ -206,6 +225,8 @@ def automatic(run: Run, bound: Bound, earlier: list[Bound]) -> Decision:
     """The runtime's own call (S28): the same gate, but it is its step's by right."""
     if run.cursor.rejected and key_of(bound.tool, bound.args) in run.cursor.rejected:
         return Refuse("rejected")
+    if earlier and stale(run, bound, (), earlier):
+        return Hold("a rule it must satisfy reads what a call before it will answer")
     return declared(run, bound)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from guideway.statemachine.errors import HostError
 
 from .moves import fail as fail_step
-from .moves import take
+from .moves import take, void
 from .own import clean
 from .run import Run
 from .turns import follow
@@ -14,6 +14,9 @@ from .turns import follow
 def complete(run: Run, note: str) -> None:
     """Take the `completed` edge of the step the cursor is in."""
     at_step(run, "complete", note)
+    for pending in list(run.pending.values()):
+        if pending.of == "step":
+            void(run, pending.approval_id, "void")
     take(run, "completed" if run.row.state.edges.get("completed") else "approved", "by the host")
     follow(run)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.expressions import Unknown as Missing
-from guideway.statemachine.steps import Approval
+from guideway.statemachine.steps import Approval, Call
 
 from .facts import copy
 from .gate import Admit, Hold, decide
@@ -26,8 +27,7 @@ def issue(run: Run) -> bool:
     run.fresh = False
     before = run.cursor.state, run.cursor.visit
     if run.row.kind is StateKind.APPROVAL:
-        if why := ask_step(run):
-            fail(run, f"approval: {why}")
+        ask_for_step(run)
     elif run.row.kind is StateKind.CALL:
         call(run)
     return run.ending is not None or before != (run.cursor.state, run.cursor.visit)
@@ -38,15 +38,34 @@ def call(run: Run) -> None:
     step, cursor = run.row.step, run.cursor
     if step is None or step.call is None:
         return
-    args = cursor.again if cursor.again is not None else text(run, dict(step.call.args), scope(run))
+    args = arguments(run, step.call)
     if isinstance(args, Missing):
         fail(run, f"args: {args.why}")
         return
     bound = Bound(next_id(run), step.call.tool, copy(args), automatic=True)
-    bound.step, bound.visit = step.id, cursor.visit
-    bound.approved = cursor.again is not None
-    cursor.again = None
+    bound.step, bound.visit, bound.approved = step.id, cursor.visit, cursor.granted
+    cursor.again, cursor.granted = None, False
     admit_automatic(run, bound)
+
+
+def arguments(run: Run, call: Call) -> Any:
+    """The arguments of an automatic call: those a person was shown, those of the try before, or of now."""
+    again = run.cursor.again
+    return again if again is not None else text(run, dict(call.args), scope(run))
+
+
+def ask_for_step(run: Run) -> None:
+    """Ask for the step; where it makes a call, the person decides on exactly that call (S29)."""
+    step = run.row.step
+    args: Any = None
+    if step is not None and step.call is not None:
+        args = arguments(run, step.call)
+        if isinstance(args, Missing):
+            fail(run, f"args: {args.why}")
+            return
+        args = run.cursor.again = copy(args)
+    if why := ask_step(run, args):
+        fail(run, f"approval: {why}")
 
 
 def next_id(run: Run) -> str:
@@ -126,7 +145,9 @@ def hold(run: Run, bound: Bound, decision: Hold, again: bool) -> None:
 
 def note(run: Run, bound: Bound, verdict: str, detail: str | None = None) -> None:
     """Record the answer."""
-    run.record("decided", bound.call_id, bound.tool, bound.args, verdict, bound.step, run.row.name, None, detail)
+    run.record(
+        "decided", bound.call_id, bound.tool, bound.args, verdict, bound.step, run.row.name, None, detail, None, None
+    )
 
 
 def wait(run: Run, seconds: float) -> None:

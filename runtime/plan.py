@@ -209,9 +209,16 @@ _PLANS = "_guideway_plan"
 
 
 def plan_of(machine: Machine) -> Plan:
-    """The plan of a machine, made once."""
+    """
+    The plan of a machine, made once.
+
+    Raises:
+        HostError: it is no machine.
+    """
+    if not isinstance(machine, Machine):
+        raise HostError(f"a session runs a machine, as guideway.load gives it, not {type(machine).__name__}")
     found: Plan | None = machine.__dict__.get(_PLANS)
-    if found is None:
+    if found is None or found.machine is not machine:
         found = machine.__dict__[_PLANS] = Plan(machine)
     return found
 

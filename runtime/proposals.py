@@ -6,13 +6,33 @@ from collections.abc import Sequence
 
 from guideway.statemachine.errors import HostError
 
-from .calls import ToolCall, Usage
+from .calls import ToolCall, Usage, is_count
 from .ending import check_termination, publish
 from .facts import copy
 from .own import clean, same_json
 from .run import Bound, Run, Turn
 from .turns import advance_turn, decide_wave
 from .verdicts import Verdict
+
+
+def check_reply(calls: object, text: object, usage: object) -> None:
+    """
+    What a host passes to `propose`.
+
+    Raises:
+        HostError: it is no list of calls, no text, or no usage.
+    """
+    if not isinstance(calls, list | tuple):
+        raise HostError(f"propose takes a list of ToolCall objects, not {type(calls).__name__}")
+    for call in calls:
+        if not isinstance(call, ToolCall):
+            raise HostError(f"propose takes ToolCall objects, not {call!r}")
+        if not isinstance(call.name, str) or not isinstance(call.call_id, str):
+            raise HostError(f"the name and the id of a call are text, not {call.name!r} and {call.call_id!r}")
+    if not isinstance(text, str):
+        raise HostError(f"the text of a reply is a str, not {type(text).__name__}")
+    if usage is not None and not (isinstance(usage, Usage) and is_count(usage.tokens)):
+        raise HostError(f"usage is a Usage with a count of tokens, not {usage!r}")
 
 
 def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | None) -> list[Verdict]:
@@ -34,17 +54,7 @@ def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | Non
 
 
 def bind_all(run: Run, calls: Sequence[ToolCall]) -> list[Bound]:
-    """
-    Take the calls over: playbook names, ids, copied arguments; what is wrong with one is kept for its decision.
-
-    Raises:
-        HostError: something proposed is no `ToolCall`.
-    """
-    for call in calls:
-        if not isinstance(call, ToolCall):
-            raise HostError(f"propose takes ToolCall objects, not {call!r}")
-        if not isinstance(call.name, str) or not isinstance(call.call_id, str):
-            raise HostError(f"the name and the id of a call are text, not {call.name!r} and {call.call_id!r}")
+    """Take the calls over: playbook names, ids, copied arguments; what is wrong with one is kept for its decision."""
     taken: set[str] = set()
     return [take_over(run, call, taken) for call in calls]
 

@@ -29,15 +29,18 @@ def write(run: Run, approval: Approval, names: dict[str, Any]) -> tuple[str, tup
     return str(ask), tuple(map(str, approvers))
 
 
-def ask_step(run: Run) -> str | None:
-    """Ask for the step the cursor stands before; says why where the question cannot be written."""
+def ask_step(run: Run, args: dict[str, Any] | None) -> str | None:
+    """Ask for the step the cursor stands before, showing its call; says why where the question cannot be written."""
     step, cursor = run.row.step, run.cursor
     if step is None or step.approval is None:
         return None
     question = write(run, step.approval, scope(run))
     if isinstance(question, str):
         return question
-    open_question(run, Pending(f"step {step.id}@{cursor.visit}", "step", step.id, cursor.visit, *question))
+    pending = Pending(f"step {step.id}@{cursor.visit}", "step", step.id, cursor.visit, *question)
+    if step.call is not None:
+        pending.tool, pending.args = step.call.tool, args
+    open_question(run, pending)
     return None
 
 
@@ -47,7 +50,7 @@ def ask_call(run: Run, bound: Bound, approval: Approval) -> NeedsApproval | str:
     if isinstance(question, str):
         return question
     pending = Pending(f"call {bound.call_id}", "call", run.cursor.step, run.cursor.visit, *question)
-    pending.call = bound
+    pending.call, pending.tool, pending.args = bound, bound.tool, bound.args
     bound.status = Status.PENDING
     open_question(run, pending)
     return NeedsApproval(bound.call_id, bound.tool, pending.step, pending.approval_id, *question)
@@ -58,7 +61,7 @@ def ask_whether(run: Run, bound: Bound) -> None:
     bound.status = Status.DOUBT
     ask = f"Did `{bound.tool}` happen? Nobody knows what became of call {bound.call_id}."
     pending = Pending(f"reconcile {bound.call_id}", "reconcile", bound.step, bound.visit, ask, ())
-    pending.call = bound
+    pending.call, pending.tool, pending.args = bound, bound.tool, bound.args
     open_question(run, pending)
 
 
@@ -66,10 +69,9 @@ def open_question(run: Run, pending: Pending) -> None:
     """Put the question to the control plane."""
     run.pending[pending.approval_id] = pending
     run.commands[pending.approval_id] = Ask(pending.approval_id, pending.ask, pending.approvers, pending.step)
-    bound = pending.call
     run.record(
-        "asked", pending.approval_id, pending.of, pending.step, bound.tool if bound else None,
-        bound.args if bound else None, pending.ask, list(pending.approvers),
+        "asked", pending.approval_id, pending.of, pending.step, pending.tool, pending.args, pending.ask,
+        list(pending.approvers),
     )  # fmt: skip
 
 

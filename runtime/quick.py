@@ -28,9 +28,11 @@ def is_ready(run: Run) -> bool:
 
 def propose(run: Run, call: ToolCall, text: str, held: list[Held]) -> Allow | None:
     """Admit the call and put it into `held`, or None: the general path decides.  The caller has the token."""
+    if type(call) is not ToolCall or text:
+        return None
     name, args, call_id = call
     line = run.row.quick.get(name) if type(name) is str else None
-    if line is None or not text.isascii():
+    if line is None:
         return None
     cursor = run.cursor
     if type(call_id) is not str or not call_id.isascii() or not call_id or call_id in run.settled:

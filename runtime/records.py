@@ -22,9 +22,9 @@ Record = tuple[Any, ...]
 GENESIS = "0" * 64
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "started": ("playbook", "digest", "run", "inputs"),
+    "started": ("playbook", "digest", "run", "started_by", "state", "inputs"),
     "turn": ("number", "text", "tokens"),
-    "decided": ("call_id", "tool", "args", "verdict", "step", "state", "code", "detail"),
+    "decided": ("call_id", "tool", "args", "verdict", "step", "state", "code", "detail", "rule", "because"),
     "arrived": ("call_id", "outcome"),
     "settled": ("call_id", "tool", "outcome", "detail", "counts", "step"),
     "moved": ("source", "event", "target", "step", "why"),
@@ -51,7 +51,7 @@ def spread(records: Iterable[Record]) -> Iterator[Record]:
         if record[0] == "admitted":
             _, at, number, text, call_id, tool, args, step = record
             yield ("turn", at, number, text, 0)
-            yield ("decided", at, call_id, tool, args, "allow", step, step, None, None)
+            yield ("decided", at, call_id, tool, args, "allow", step, step, None, None, None, None)
         elif record[0] == "passed":
             _, at, number, call_id, tool, result, step, target = record
             yield ("settled", at, call_id, tool, "ok", {"result": result}, True, step)

@@ -97,8 +97,8 @@ class Cursor:
     """A place in the machine, with the registers of its visit (S3).  It is a model of the `Machine`."""
 
     __slots__ = (
-        "again", "barred", "collected", "counts", "edge", "failures", "issued", "rejected", "rounds", "spent", "state",
-        "step", "successes", "visit",
+        "again", "barred", "collected", "counts", "edge", "failures", "granted", "issued", "rejected", "rounds",
+        "spent", "state", "step", "successes", "visit",
     )  # fmt: skip
 
     def __init__(self, state: str) -> None:
@@ -115,7 +115,9 @@ class Cursor:
         self.rounds = 0
         self.issued = 0
         self.again: dict[str, Any] | None = None
-        """arguments of the automatic call that is tried again, under the approval it has (S23)"""
+        """arguments the next automatic call must have: a person was shown them, or it is tried again (S23, S29)"""
+        self.granted = False
+        """that call needs no further approval"""
         self.collected: list[Any] | None = None
         self.rejected: list[str] | None = None
         """calls a person has rejected in this visit"""
@@ -127,6 +129,7 @@ class Cursor:
         self.counts = {}
         self.spent = self.successes = self.failures = self.rounds = self.issued = 0
         self.again = self.collected = self.rejected = self.barred = None
+        self.granted = False
 
 
 class Timer:
@@ -144,7 +147,7 @@ class Timer:
 class Pending:
     """A question to a person: a step approval, the approval of one call, or the reconciling of an unknown one."""
 
-    __slots__ = ("approval_id", "approvers", "ask", "call", "of", "step", "visit")
+    __slots__ = ("approval_id", "approvers", "args", "ask", "call", "of", "step", "tool", "visit")
 
     def __init__(self, approval_id: str, of: str, step: str, visit: int, ask: str, approvers: tuple[str, ...]) -> None:
         self.approval_id = approval_id
@@ -155,6 +158,9 @@ class Pending:
         self.ask = ask
         self.approvers = approvers
         self.call: Bound | None = None
+        self.tool: str | None = None
+        self.args: dict[str, Any] | None = None
+        """the exact call that is asked about"""
 
 
 class Run:

@@ -20,7 +20,7 @@ from .host import complete, fail, skip
 from .moves import enter
 from .own import CONTROL_DONE, Settled, clean, own, same_outcome
 from .plan import plan_of
-from .proposals import open_turn, repeated
+from .proposals import check_reply, open_turn, repeated
 from .records import Record, spread
 from .run import Bound, Run, Status
 from .start import check_inputs, check_start, openly, set_limits
@@ -65,7 +65,8 @@ class Session:
         values = check_inputs(plan.definition, inputs or {})
         run = Run(plan, values, clean(run_id), clean(started_by), utc(now))
         self._attach(machine, run)
-        run.record("started", plan.definition.id, plan.definition.digest, run.run_id, openly(plan.definition, values))
+        shown, by = openly(plan.definition, values), run.started_by or None
+        run.record("started", plan.definition.id, plan.definition.digest, run.run_id, by, run.cursor.state, shown)
         set_limits(run)
         enter(run, None)
         react(run)
@@ -108,7 +109,7 @@ class Session:
             HostError: a turn is still open, or `now` has no time zone.  Nothing has changed then.
         """
         free = self._free
-        if free and now is None and usage is None and len(calls) == 1 and type(calls[0]) is ToolCall:
+        if free and now is None and usage is None and type(calls) is list and len(calls) == 1:
             try:
                 free.pop()
             except IndexError:  # another thread was quicker
@@ -122,6 +123,7 @@ class Session:
     def _propose(
         self, calls: Sequence[ToolCall], text: str, usage: Usage | None, now: datetime | None
     ) -> list[Verdict]:
+        check_reply(calls, text, usage)
         with self._inside():
             if self._run.turn is not None:
                 return repeated(self._run, calls)
@@ -150,6 +152,8 @@ class Session:
         return self._observe(call_id, outcome, now)
 
     def _observe(self, call_id: str, outcome: Outcome, now: datetime | None) -> Progress:
+        if not isinstance(call_id, str):
+            raise HostError(f"a call id is a text, not {call_id!r}")
         if not isinstance(outcome, Outcome):
             raise HostError(f"the outcome of a call is Succeeded, Failed, Cancelled or Unknown, not {outcome!r}")
         with self._inside() as run:
@@ -294,13 +298,13 @@ class Session:
     @property
     def waiting(self) -> tuple[str, ...]:
         """For whom or what the run waits, a line each."""
-        run = self._run
-        questions = [
-            f"{p.approval_id}: {p.ask or p.of} ({', '.join(p.approvers) or 'anybody'})" for p in run.pending.values()
-        ]
-        calls = [f"call {b.call_id}: {b.tool}" for b in run.outstanding.values() if b.status is Status.RUNNING]
-        timers = [f"{t.kind} of {t.step}: {t.due.isoformat()}" for t in run.timers]
-        return (*questions, *calls, *timers)
+        with self._inside() as run:
+            return tuple(waits(run))
+
+    @property
+    def barred(self) -> dict[str, datetime]:
+        """Tools that failed and may be tried again, and not before when (S23)."""
+        return dict(self._run.cursor.barred or {})
 
     @property
     def outcome(self) -> str | None:
@@ -344,3 +348,14 @@ class Session:
 def is_control(known: Settled, outcome: Outcome) -> bool:
     """A control tool ran inside the gate; an adapter may report it as done all the same."""
     return known == CONTROL_DONE and isinstance(outcome, Succeeded)
+
+
+def waits(run: Run) -> Iterator[str]:
+    """Questions, calls under way, timers."""
+    for asked in run.pending.values():
+        yield f"{asked.approval_id}: {asked.ask or asked.of} ({', '.join(asked.approvers) or 'anybody'})"
+    for bound in run.outstanding.values():
+        if bound.status is Status.RUNNING:
+            yield f"call {bound.call_id}: {bound.tool}"
+    for timer in run.timers:
+        yield f"{timer.kind} of {timer.step or 'the run'}: {timer.due.isoformat()}"

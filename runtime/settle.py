@@ -13,7 +13,7 @@ from guideway.statemachine.tools import Effect
 
 from .completion import admissible, all_met, invalid
 from .facts import copy
-from .gate import same_visit
+from .gate import fact_of, same_visit
 from .issue import wait
 from .moves import fail, take
 from .own import Settled, clean
@@ -74,8 +74,7 @@ def detail(outcome: Settled, fault: str | None) -> Any:
 
 def keep(run: Run, bound: Bound, result: Any) -> None:
     """A success that counts: its fact, and the `tool_called` conditions it meets."""
-    name = bound.line.fact if bound.line else bound.step if bound.automatic else bound.tool
-    run.plan.keeper.store(name, result, run.facts, run.history)
+    run.plan.keeper.store(fact_of(bound), result, run.facts, run.history)
     if bound.tool in run.unknown and repeatable(run, bound):
         run.unknown.remove(bound.tool)  # made again, so it no longer matters whether it had happened
     for condition in run.plan.called.get(bound.tool, ()):
@@ -237,7 +236,7 @@ def try_again(run: Run, bound: Bound, outcome: Settled) -> None:
         return
     cursor.failures += 1
     if step is not None and step.retry is not None and may_retry(run, bound, step.retry, outcome):
-        cursor.again = bound.args
+        cursor.again, cursor.granted = bound.args, True
         wait(run, delay(step.retry, cursor.failures))
     else:
         fail(run, outcome.word)

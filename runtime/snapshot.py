@@ -27,7 +27,19 @@ PLAIN = (
     "text_only", "fresh", "ending", "ended_at", "outcome",
 )  # fmt: skip
 COPIED = ("inputs", "facts", "history", "visits", "retired", "incomplete", "unknown")
-COUNTERS = ("step", "visit", "spent", "successes", "failures", "rounds", "issued", "again", "collected", "rejected")
+COUNTERS = (
+    "step",
+    "visit",
+    "spent",
+    "successes",
+    "failures",
+    "rounds",
+    "issued",
+    "again",
+    "granted",
+    "collected",
+    "rejected",
+)
 OFFER = ("tool", "step", "where", "because", "left", "needed", "needs_approval")
 PARTS = ("call_id", "tool", "args", "automatic", "step", "visit", "orphan", "approved", "fault")
 
@@ -146,10 +158,8 @@ def turn_json(turn: Turn | None, index: Mapping[int, int]) -> dict[str, Any] | N
 
 def pending_json(pending: Pending, index: Mapping[int, int]) -> list[Any]:
     """A question to a person."""
-    return [
-        pending.approval_id, pending.of, pending.step, pending.visit, pending.ask, list(pending.approvers),
-        index[id(pending.call)] if pending.call else None,
-    ]  # fmt: skip
+    p, call = pending, index[id(pending.call)] if pending.call else None
+    return [p.approval_id, p.of, p.step, p.visit, p.ask, list(p.approvers), call, p.tool, copy(p.args)]
 
 
 def command_json(command: Any) -> list[Any]:
@@ -180,6 +190,10 @@ def rebuild(plan: Plan, data: Mapping[str, Any]) -> Run:
     """The inverse of `take`."""
     run = Run(plan, copy(data["inputs"]), data["run_id"], data["started_by"], moment(data["started"]))
     for name in PLAIN:
+        kind = type(getattr(run, name))
+        optional = name in ("ending", "outcome", "confidence")
+        if not optional and type(data[name]) is not kind:
+            raise HostError(f"the snapshot is damaged: `{name}` is no {kind.__name__}")
         setattr(run, name, data[name])
     for name in COPIED:
         setattr(run, name, copy(data[name]))
@@ -267,9 +281,10 @@ def turn_of(data: Mapping[str, Any] | None, bounds: list[Bound]) -> Turn | None:
 
 def pending_of(data: list[Any], bounds: list[Bound]) -> Pending:
     """A question to a person."""
-    approval_id, of, step, visit, ask, approvers, call = data
+    approval_id, of, step, visit, ask, approvers, call, tool, args = data
     pending = Pending(approval_id, of, step, visit, ask, tuple(approvers))
     pending.call = None if call is None else bounds[call]
+    pending.tool, pending.args = tool, pending.call.args if pending.call else copy(args)
     return pending
 
 

@@ -56,7 +56,19 @@ def refuse(
     bound.answer = denial
     run.verdicts.append(denial)
     step = run.row.step.id if run.row.step else ""
-    run.record("decided", bound.call_id, bound.tool, bound.args, "deny", step, run.row.name, code, detail or None)
+    run.record(
+        "decided",
+        bound.call_id,
+        bound.tool,
+        bound.args,
+        "deny",
+        step,
+        run.row.name,
+        code,
+        detail or None,
+        denial.rule,
+        denial.because,
+    )
     if run.turn is not None and by_gate and not bound.automatic and code not in ("after_failed", "run_over"):
         run.turn.denied = True
     return denial

@@ -6,10 +6,14 @@ from datetime import UTC, datetime
 
 from guideway.statemachine.errors import HostError
 
+from .ending import end_by_engine, publish
 from .moves import take, void
 from .run import Run, Status, Timer
 from .turns import follow
 from .verdicts import Wait
+
+MOST = 10_000
+"""Timers that may fire in one verb: a deadline that leads back to its own step, and years of silence, come to more."""
 
 
 def utc(now: datetime | None) -> datetime | None:
@@ -32,7 +36,13 @@ def let_pass(run: Run, now: datetime | None) -> None:
     if now is None or run.now is None:
         run.now = run.now or now
         return
+    fired = 0
     while timer := next_due(run, now):
+        fired += 1
+        if fired > MOST:
+            end_by_engine(run, "failed:livelock", "failed:livelock", f"more than {MOST:,} timers fell due at once")
+            publish(run)
+            break
         run.timers.remove(timer)
         run.now = max(run.now, timer.due)
         run.moves = 0

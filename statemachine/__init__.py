@@ -1,0 +1,1 @@
+"""The machine: definition, expressions, artifact, and the `transitions.Machine` that moves."""

@@ -84,7 +84,8 @@ class Not:
 
 
 Condition = (
-    MaxIterations | TokenLimit | TimeLimit | NoToolCalls | ToolCalled | ConfidenceMet | TextMention | AllOf | AnyOf | Not
+    MaxIterations | TokenLimit | TimeLimit | NoToolCalls | ToolCalled
+    | ConfidenceMet | TextMention | AllOf | AnyOf | Not
 )
 
 

@@ -5,7 +5,7 @@ A `Definition` never moves: a cursor does, from state to state, along its edges.
 and the artifact all read these same tables.
 
 Events of an edge: `completed`, `skipped`, `advanced` (incomplete, S22), `failed`, `exhausted`, `timeout`, `unknown`
-(or `unknown TOOL`), `approved`, `rejected`, and, out of the router in front of a step, `entered`, `passed`, `max_visits`.
+(or `unknown TOOL`), `approved`, `rejected`, and, out of the router before a step, `entered`, `passed`, `max_visits`.
 The edges of one state and event are a branch list: first true guard wins (S10).
 """
 
@@ -71,7 +71,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`state × event × guard → state`.  A source of `*` stands for every state."""
+    """State, event and guard lead to a state.  A source of `*` stands for every state."""
 
     source: str
     event: str
@@ -124,7 +124,7 @@ class Definition:
     """
     The whole machine.
 
-    `facts` and `history` say which paths of which results any expression or template reads (S5); an empty path reads all.
+    `facts` and `history` say which paths of which results any expression or template reads (S5); an empty one: all.
     `anywhere` are edges every state has: termination, limits, faults of the engine.
     """
 

@@ -1,0 +1,1 @@
+"""Playbooks that ship with Guideway: `guideway run` takes them by path."""

@@ -49,10 +49,10 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Allow", "Approvals", "Cancelled", "Defer", "Definition", "Deny", "Diagnostic", "Failed", "GuidewayError", "HostError",
-    "JournalError", "Level", "Machine", "NeedsApproval", "Playbook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader",
-    "PlaybookStep", "Progress", "Session", "Snapshot", "StepStatus", "Succeeded", "ToolCall", "Unknown", "Usage", "check",
-    "load", "load_playbook",
+    "Allow", "Approvals", "Cancelled", "Defer", "Definition", "Deny", "Diagnostic", "Failed", "GuidewayError",
+    "HostError", "JournalError", "Level", "Machine", "NeedsApproval", "Playbook", "PlaybookError",
+    "PlaybookLoadError", "PlaybookLoader", "PlaybookStep", "Progress", "Session", "Snapshot", "StepStatus",
+    "Succeeded", "ToolCall", "Unknown", "Usage", "check", "load", "load_playbook",
 ]  # fmt: skip
 
 

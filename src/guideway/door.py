@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from guideway.compiler import check as check_playbook
-from guideway.compiler import compile_playbook
-from guideway.playbooks.loader import load_playbook
+from guideway.compiler import check_definition, compile_playbook
+from guideway.playbooks.loader import load_error, load_playbook
 from guideway.playbooks.models import Playbook
-from guideway.statemachine.diagnostic import Diagnostic, Level
+from guideway.playbooks.validate import recheck
+from guideway.statemachine.diagnostic import Diagnostic, Level, in_order
 from guideway.statemachine.errors import PlaybookError
 from guideway.statemachine.machine import Machine
 
@@ -18,13 +19,14 @@ Source = str | Path | Mapping[str, Any] | Playbook
 Skills = Mapping[str, Sequence[str]]
 
 
-def load(source: Source, *, skills: Skills | None = None) -> Machine:
+def load(source: Source, *, skills: Skills | None = None, flow: bool = True) -> Machine:
     """
-    Read, validate and compile a playbook.
+    Read, validate, compile and check a playbook.
 
     Args:
         source: a path, a dict, JSON or YAML text (a string with a newline or a leading `{`), or a `Playbook`.
         skills: the tools each skill named by `uses` stands for.
+        flow: look for steps that cannot be reached or never end, too; False leaves that to `check`.
 
     Raises:
         PlaybookError: with every finding in `diagnostics`.
@@ -34,10 +36,13 @@ def load(source: Source, *, skills: Skills | None = None) -> Machine:
     """
     playbook = read(source)
     compiled = compile_playbook(playbook, skills=skills)
-    if compiled.definition is None:
-        errors = [d for d in compiled.diagnostics if d.level is Level.ERROR]
+    found = [*playbook.findings, *compiled.diagnostics]
+    if compiled.definition is not None and flow:
+        found += check_definition(compiled.definition)
+    errors = [d for d in found if d.level is Level.ERROR]
+    if compiled.definition is None or errors:
         lines = "\n".join(map(str, errors))
-        raise PlaybookError(f"the playbook cannot be used: {len(errors)} error(s)\n{lines}", compiled.diagnostics)
+        raise PlaybookError(f"the playbook cannot be used: {len(errors)} error(s)\n{lines}", in_order(found))
     return Machine.of(compiled.definition)
 
 
@@ -52,9 +57,19 @@ def check(source: Source, *, skills: Skills | None = None) -> list[Diagnostic]:
         playbook = read(source)
     except PlaybookError as error:
         return list(error.diagnostics)
-    return check_playbook(playbook, skills=skills)
+    return in_order([*playbook.findings, *check_playbook(playbook, skills=skills)])
 
 
 def read(source: Source) -> Playbook:
-    """The playbook of a source; one that is a `Playbook` already stays as it is."""
-    return source if isinstance(source, Playbook) else load_playbook(source)
+    """
+    The playbook of a source.
+
+    Raises:
+        PlaybookError: one that was built in Python breaks a rule that a file has to keep, too.
+    """
+    if not isinstance(source, Playbook):
+        return load_playbook(source)
+    found = recheck(source) if source.built_by_hand else []
+    if any(finding.level is Level.ERROR for finding in found):
+        raise load_error(source.file, found)
+    return source

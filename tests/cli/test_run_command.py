@@ -88,7 +88,9 @@ def replayed(machine: Machine, entries: list[dict[str, Any]]) -> package.Session
     Verdicts, moves, asks and ends are not read: the session has to come to them by itself.
     """
     first = entries[0]
-    session = package.Session(machine, inputs=first["inputs"], now=at(first), run_id=first["run"])
+    session = package.Session(
+        machine, inputs=first["inputs"], now=at(first), run_id=first["run"], started_by=first.get("started_by", "")
+    )
     control = package.Approvals(session)
     mine: set[str] = {
         str(e["call_id"]) for e in entries if e["kind"] == "decided" and re.search(r"@\d+\.\d+", e["call_id"])

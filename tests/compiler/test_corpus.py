@@ -11,6 +11,7 @@ import pytest
 
 import guideway.compiler
 from guideway.compiler import CATALOGUE
+from guideway.playbooks.codes import Rule
 
 from .corpus import files, report
 
@@ -30,7 +31,7 @@ def test_a_good_playbook_is_silent(path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", CATALOGUE, ids=lambda rule: rule.code)
-def test_a_rule_has_a_bad_example_and_an_essay(rule: guideway.compiler.catalogue.Rule) -> None:
+def test_a_rule_has_a_bad_example_and_an_essay(rule: Rule) -> None:
     """No rule stands in the catalogue without a file that breaks it and all four parts of its essay."""
     shown = "".join(path.with_suffix(".out").read_text(encoding="utf-8") for path in files("err"))
 

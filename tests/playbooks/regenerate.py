@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_shape_corpus import findings, inputs
+from .test_shape_corpus import findings, inputs
 
 if __name__ == "__main__":
     for source in inputs("err"):

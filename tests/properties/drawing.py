@@ -174,11 +174,12 @@ def plain(rng: random.Random) -> Page:
             step["optional_tools"] = [rng.choice("abcd")]
         if rng.random() < 0.1:
             step["max_tool_calls"] = rng.randint(1, 4)
-        if rng.random() < 0.15:
-            step["next"] = rng.choice([*names, "success", "failed"])
-        if rng.random() < 0.1:
-            step["next"] = [{"when": "facts.a.n > 2", "goto": rng.choice(names)}, {"goto": rng.choice(names)}]
-        if rng.random() < 0.1:
+        below = names[place + 1] if place + 1 < len(names) else "success"
+        if rng.random() < 0.25:
+            step |= {"next": rng.choice([*names[: place + 1], "success", "failed"]), "on_failure": below}
+        elif rng.random() < 0.1:
+            step["next"] = [{"when": "facts.a.n > 2", "goto": rng.choice(names)}, {"goto": below}]
+        elif rng.random() < 0.1:
             step["on_failure"] = rng.choice([*names, "failed"])
         if rng.random() < 0.08:
             step["required"] = False
@@ -202,13 +203,6 @@ def some(rng: random.Random, tool: str) -> Any:
 
 
 FLAVOURS: dict[str, Callable[[random.Random], Page]] = {"varied": varied, "calm": calm, "plain": plain}
-
-
-@lru_cache(maxsize=50_000)
-def page(flavour: str, seed: int) -> Page | None:
-    """The page of a seed; None where what was added to it makes no sense together."""
-    drawn = FLAVOURS[flavour](random.Random(f"{flavour} {seed}"))
-    return drawn if machine_of(flavour, seed) is not None else None
 
 
 @lru_cache(maxsize=50_000)

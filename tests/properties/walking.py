@@ -13,10 +13,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from guideway import (
-    Allow, Approvals, Cancelled, Failed, HostError, Machine, Session, Succeeded, ToolCall, Unknown, Usage,
+    Allow,
+    Approvals,
+    Cancelled,
+    Failed,
+    HostError,
+    Machine,
+    Session,
+    Succeeded,
+    ToolCall,
+    Unknown,
+    Usage,
 )  # fmt: skip
 from guideway.runtime.run import Status
-from guideway.runtime.verdicts import RunCall
 
 from .drawing import TOOLS
 
@@ -70,8 +79,8 @@ def running(session: Session) -> list[str]:
 
 
 def automatic(session: Session) -> list[str]:
-    """Ids of the runtime's own calls that are to be carried out."""
-    return [command.call_id for command in session.commands if isinstance(command, RunCall)]
+    """Ids of the runtime's own calls whose outcome nobody has reported: to be made, or, at the end, to be given up."""
+    return [b.call_id for b in session._run.outstanding.values() if b.status is Status.RUNNING and b.automatic]
 
 
 def records(session: Session) -> list[tuple[Any, ...]]:
@@ -113,7 +122,7 @@ class Host:
             choices.append((4, ("observe", call_id, self.outcome(), self.moment(session, 0.05))))
         for question in Approvals(session).pending:
             choices.append((4, self.decision(question.approval_id, question.of == "reconcile")))
-        for timer in session._run.timers:
+        for timer in session._run.timers if session.now is None or session.now.year < 9000 else ():
             choices.append((0.7, ("tick", timer.due + timedelta(seconds=rng.choice((-1, 0, 0, 1))))))
         choices.append((0.2, ("claim", rng.choice((0.5, 0.95)))))
         choices.append((0.15, (rng.choice(("complete", "skip", "fail")),)))
@@ -121,7 +130,7 @@ class Host:
 
     def moment(self, session: Session, chance: float) -> datetime | None:
         """Now and then a verb comes with a time of its own."""
-        if session.now is None or self.rng.random() >= chance:
+        if session.now is None or not 2000 < session.now.year < 3000 or self.rng.random() >= chance:
             return None
         return session.now + timedelta(seconds=self.rng.choice((-5, 0, 1, 40, 400)))
 

@@ -34,7 +34,7 @@ def step(id: str, *tools: Any, **more: Any) -> dict[str, Any]:
 
 def book(*steps: Mapping[str, Any], **more: Any) -> Machine:
     """A compiled playbook of these steps."""
-    return guideway.load({"id": "p", "name": "P", "steps": list(steps)} | more)
+    return guideway.load({"id": "p", "name": "P", "steps": list(steps)} | more, flow=False)
 
 
 def start(machine: Machine, timed: bool = False, **more: Any) -> Session:
