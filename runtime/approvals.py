@@ -15,7 +15,7 @@ from typing import Any
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.errors import HostError
 
-from .calls import Succeeded
+from .calls import Succeeded, told
 from .facts import copy
 from .gate import Admit, Hold, decide
 from .issue import reject as reject_call
@@ -66,7 +66,8 @@ class Approvals:
     @property
     def pending(self) -> list[Question]:
         """What is asked now, oldest first."""
-        return [show(p) for p in self._session._run.pending.values()]
+        with self._session._inside(thaw=False) as run:
+            return [show(pending) for pending in run.pending.values()]
 
     def approve(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Allow the step, or exactly this call."""
@@ -99,8 +100,8 @@ class Approvals:
         session = self._session
         if not by:
             raise HostError("a decision names the person who makes it: by=…")
-        if not isinstance(by, str):
-            raise HostError(f"a person is named by a text, not {by!r}")
+        if not isinstance(by, str) or not isinstance(approval_id, str):
+            raise HostError(f"person and approval are named by texts, not {told(by)} and {told(approval_id)}")
         by = clean(by)
         with session._inside(), session._verb(now):
             run = session._run

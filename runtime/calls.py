@@ -71,6 +71,19 @@ def is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+def told(value: object) -> str:
+    """
+    A value as a message may show it: short, and whatever its own `repr` does.
+
+    >>> told("ws-7"), told([1, 2])
+    ("'ws-7'", 'a list')
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        text = repr(value)
+        return text if len(text) <= 80 else text[:79] + "…"
+    return f"a {type(value).__name__}"
+
+
 def error_value(outcome: Failed) -> dict[str, Any]:
     """
     Give an error the one shape that expressions read: `error.type`, `error.message`.
@@ -80,4 +93,4 @@ def error_value(outcome: Failed) -> dict[str, Any]:
     """
     if isinstance(outcome.error, Mapping):
         return {"type": "error", "message": "", **outcome.error}
-    return {"type": "error", "message": str(outcome.error)}
+    return {"type": "error", "message": outcome.error if isinstance(outcome.error, str) else told(outcome.error)}

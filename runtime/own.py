@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from guideway.statemachine.canonical import canonical
 
-from .calls import WORDS, Failed, Outcome, Succeeded, error_value
+from .calls import WORDS, Failed, Outcome, Succeeded, error_value, told
 from .facts import copy
 
 
@@ -61,7 +61,7 @@ def own_error(outcome: Failed) -> dict[str, Any]:
         copied: dict[str, Any] = copy(error)
     except ValueError:
         kept = {key: error.get(key) for key in ("type", "message")}
-        return {key: clean(value) if isinstance(value, str) else type(value).__name__ for key, value in kept.items()}
+        return {key: clean(value) if isinstance(value, str) else told(value) for key, value in kept.items()}
     return copied
 
 

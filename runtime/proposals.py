@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from guideway.statemachine.errors import HostError
 
-from .calls import ToolCall, Usage, is_count
+from .calls import ToolCall, Usage, is_count, told
 from .ending import check_termination, publish
 from .facts import copy
 from .own import clean, same_json
@@ -26,13 +26,13 @@ def check_reply(calls: object, text: object, usage: object) -> None:
         raise HostError(f"propose takes a list of ToolCall objects, not {type(calls).__name__}")
     for call in calls:
         if not isinstance(call, ToolCall):
-            raise HostError(f"propose takes ToolCall objects, not {call!r}")
+            raise HostError(f"propose takes ToolCall objects, not {told(call)}")
         if not isinstance(call.name, str) or not isinstance(call.call_id, str):
-            raise HostError(f"the name and the id of a call are text, not {call.name!r} and {call.call_id!r}")
+            raise HostError(f"the name and the id of a call are text, not {told(call.name)} and {told(call.call_id)}")
     if not isinstance(text, str):
         raise HostError(f"the text of a reply is a str, not {type(text).__name__}")
     if usage is not None and not (isinstance(usage, Usage) and is_count(usage.tokens)):
-        raise HostError(f"usage is a Usage with a count of tokens, not {usage!r}")
+        raise HostError(f"usage is a Usage with a count of tokens, not {told(getattr(usage, 'tokens', usage))}")
 
 
 def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | None) -> list[Verdict]:

@@ -28,7 +28,7 @@ def is_ready(run: Run) -> bool:
 
 def propose(run: Run, call: ToolCall, text: str, held: list[Held]) -> Allow | None:
     """Admit the call and put it into `held`, or None: the general path decides.  The caller has the token."""
-    if type(call) is not ToolCall or text:
+    if type(call) is not ToolCall or (text and not (type(text) is str and text.isascii())):
         return None
     name, args, call_id = call
     line = run.row.quick.get(name) if type(name) is str else None

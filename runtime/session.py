@@ -15,7 +15,7 @@ from guideway.statemachine.errors import HostError
 from guideway.statemachine.machine import Machine
 
 from . import quick, snapshot
-from .calls import Outcome, Succeeded, ToolCall, Usage
+from .calls import Outcome, Succeeded, ToolCall, Usage, told
 from .host import complete, fail, skip
 from .moves import enter
 from .own import CONTROL_DONE, Settled, clean, own, same_outcome
@@ -153,9 +153,9 @@ class Session:
 
     def _observe(self, call_id: str, outcome: Outcome, now: datetime | None) -> Progress:
         if not isinstance(call_id, str):
-            raise HostError(f"a call id is a text, not {call_id!r}")
+            raise HostError(f"a call id is a text, not {told(call_id)}")
         if not isinstance(outcome, Outcome):
-            raise HostError(f"the outcome of a call is Succeeded, Failed, Cancelled or Unknown, not {outcome!r}")
+            raise HostError(f"the outcome of a call is Succeeded, Failed, Cancelled or Unknown, not {told(outcome)}")
         with self._inside() as run:
             bound = run.outstanding.get(call_id)
             if bound is None or bound.status is not Status.RUNNING:
@@ -199,7 +199,7 @@ class Session:
     def claim(self, *, confidence: float, now: datetime | None = None) -> Progress:
         """Note the confidence (0 to 1) that the agent, or a check of the host's, gives."""
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-            raise HostError(f"a confidence lies between 0 and 1, and is not {confidence!r}")
+            raise HostError(f"a confidence lies between 0 and 1, and is not {told(confidence)}")
         with self._inside(), self._verb(now):
             self._run.confidence = confidence
             self._run.record("claimed", confidence)
@@ -231,6 +231,7 @@ class Session:
 
     def decide(self, call: ToolCall) -> Verdict:
         """Say what `propose([call])` would answer, and change nothing."""
+        check_reply([call], "", None)
         with self._inside():
             ghost = Session.restore(self.machine, self.snapshot)
             ghost._run.still = True
@@ -293,7 +294,8 @@ class Session:
     @property
     def commands(self) -> list[Command]:
         """What is to be done and has not been reported: calls to run, times to wait for, questions to ask."""
-        return list(self._run.commands.values())
+        with self._inside() as run:
+            return list(run.commands.values())
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -314,7 +316,8 @@ class Session:
     @property
     def outcome_class(self) -> str | None:
         """`success`, `stopped`, `failed`, `escalated` or `incomplete`, once the run has ended."""
-        return snapshot.outcome_class(self._run)
+        with self._inside(thaw=False) as run:
+            return snapshot.outcome_class(run)
 
     @property
     def state(self) -> str:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from guideway.statemachine.errors import HostError
 
+from .calls import told
 from .ending import end_by_engine, publish
 from .moves import take, void
 from .run import Run, Status, Timer
@@ -26,7 +27,9 @@ def utc(now: datetime | None) -> datetime | None:
     if now is None:
         return None
     if not isinstance(now, datetime) or now.tzinfo is None:
-        raise HostError(f"`now` must be a datetime with a time zone, such as datetime.now(UTC), not {now!r}")
+        raise HostError(f"`now` must be a datetime with a time zone, such as datetime.now(UTC), not {told(now)}")
+    if not 1970 <= now.year <= 9000:
+        raise HostError(f"`now` lies in the year {now.year}; from 1970 to 9000 there is room for every wait")
     return now.astimezone(UTC)
 
 

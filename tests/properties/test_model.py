@@ -1,0 +1,167 @@
+"""The session agrees, event by event, with a second reading of its rules (`model.py`)."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from guideway import Allow, Approvals, Cancelled, Deny, Failed, Session, Succeeded, ToolCall, Unknown
+from guideway.runtime.verdicts import WORDS
+
+from .counting import seen, tally
+from .drawing import machine_of
+from .model import KNOWN_CODES, CircleError, Model
+from .walking import Host, Verb, begin, play, verbs
+
+SEEDS = 1_500
+WALKS = 2
+LENGTH = 30
+
+
+def verdict(answer: Any) -> str:
+    """Kind of a verdict, and the code where it is one of those that have a reason of their own."""
+    if isinstance(answer, Deny):
+        return f"deny {answer.code if answer.code in KNOWN_CODES else 'no'}"
+    return WORDS[type(answer)]
+
+
+def word(outcome: Any) -> tuple[str, Any]:
+    """An outcome as the model takes it."""
+    match outcome:
+        case Succeeded(result):
+            return "ok", result
+        case Failed(error):
+            return "error", {"type": "error", "message": ""} | (error if isinstance(error, dict) else {"message": error})
+        case Unknown():
+            return "unknown", None
+        case Cancelled():
+            return "cancelled", None
+    raise AssertionError(outcome)
+
+
+class Pair:
+    """A session and its model, fed the same events."""
+
+    def __init__(self, session: Session) -> None:
+        assert session.machine.definition is not None
+        self.session = session
+        self.model = Model(session.machine.definition, session.now)
+        self.names: dict[str, str] = {}
+        """the session's ids of automatic calls -> the model's"""
+
+    def name(self, call_id: str) -> str:
+        """The model's id of a call: its automatic calls are numbered."""
+        for bound in self.session._run.outstanding.values():
+            if bound.automatic and bound.call_id not in self.names:
+                ours = [o["id"] for o in self.model.out if o["auto"] and o["id"] not in self.names.values()]
+                if ours:
+                    self.names[bound.call_id] = ours[0]
+        kind, _, rest = call_id.rpartition(" ")
+        return f"{kind} {self.names[rest]}".strip() if rest in self.names else call_id
+
+    def play(self, verb: Verb) -> str | None:
+        """Play the verb on both; gives the verdict of the session, and fails where they differ."""
+        kind, *values = verb
+        ids = {q.approval_id for q in Approvals(self.session).pending} | set(self.session._run.outstanding)
+        if kind not in ("propose", "tick", "claim", "complete", "skip", "fail"):
+            values[0] = self.name(values[0]) if values[0] in ids else values[0]
+        answer = play(self.session, verb)
+        if isinstance(answer, tuple) and answer and answer[0] == "HostError":
+            return None
+        if getattr(answer, "accepted", True) is False:
+            return None
+        expected = self.told(kind, values)
+        if kind == "propose" and values[0]:
+            assert expected == verdict(answer[0]), f"{verdict(answer[0])}, and by the model {expected}: {answer[0]}"
+            return expected
+        return kind
+
+    def told(self, kind: str, values: list[Any]) -> str | None:
+        """The event, told to the model."""
+        model = self.model
+        match kind:
+            case "propose":
+                calls, text, tokens, now = values
+                given = (calls[0].call_id, calls[0].name, dict(calls[0].args)) if calls else None
+                return model.on("propose", given, text, tokens, now=now)
+            case "observe":
+                return model.on("observe", values[0], *word(values[1]), now=values[2])
+            case "tick":
+                return model.on("tick", now=values[0])
+            case "claim":
+                return model.on("claim", values[0])
+            case "happened":
+                return model.on("happened", values[0], values[1])
+            case "approve" | "reject" | "did_not_happen":
+                return model.on(kind, values[0])
+            case _:
+                return model.on(kind)
+
+    def compare(self) -> None:
+        """State, outcome, facts that the session keeps, and registers."""
+        run, model = self.session._run, self.model
+        outcome = self.session.outcome
+        assert self.session.state == model.state, f"state {self.session.state}, and by the model {model.state}"
+        assert (outcome or "none").split(":")[:1] == (model.outcome or "none").split(":")[:1] or outcome == model.outcome
+        if model.outcome != "incomplete":
+            assert outcome == model.outcome, f"outcome {outcome}, and by the model {model.outcome}"
+        assert run.visits == model.visits
+        for name in ("iterations", "calls", "nudges", "refusals", "tokens"):
+            assert getattr(run, name) == getattr(model, name), name
+        if outcome is None and model.ending is None:
+            cursor = run.cursor
+            for name in ("spent", "successes", "failures", "rounds", "counts"):
+                assert getattr(cursor, name) == getattr(model, name), name
+
+
+class Single(Host):
+    """A host that proposes one call at a time."""
+
+    def proposal(self, session: Session) -> Verb:
+        name, calls, text, tokens, now = super().proposal(session)
+        if calls and self.rng.random() < 0.1:
+            sure = self.rng.choice((0.5, 0.95, 2, "x"))
+            calls = (ToolCall("complete_step", {"confidence": sure}, calls[0].call_id),)
+        return name, calls[:1], text, tokens, now
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flavour", ["varied", "plain"])
+def test_a_second_reading_of_the_rules_agrees(flavour: str) -> None:
+    """Verdict, state, outcome and registers are what the naive model says, after each of the random events."""
+    count = seen(f"reference model, {flavour}")
+    for seed in range(SEEDS):
+        machine = machine_of(flavour, seed)
+        for number in range(WALKS if machine is not None else 0):
+            assert machine is not None
+            session = begin(machine)
+            if session.outcome == "failed:livelock":
+                count["circles"] += 1
+                continue
+            pair = Pair(session)
+            script: list[Verb] = []
+            try:
+                pair.compare()
+                for verb in verbs(session, Single(random.Random(f"{seed} {number}"), waste=0.0), LENGTH):
+                    script.append(verb)
+                    answer = pair.play(verb)
+                    count["events"] += answer is not None
+                    if session._run.ending == "failed:livelock":
+                        count["circles"] += 1
+                        break
+                    pair.compare()
+                    if answer is not None and verb[0] == "propose":
+                        count[f"agreed {answer}"] += 1
+            except (AssertionError, CircleError) as error:
+                raise AssertionError(f"{flavour} {seed} {number}: {error!r}\n{script}") from error
+            tally(count, session.records)
+    assert count["events"] > 10_000
+
+
+def test_the_model_knows_an_allowed_call_from_a_refused_one() -> None:
+    """The comparison is not empty: a verdict of the session that is another than the model's is noticed."""
+    assert verdict(Allow("c", "t", "s")) == "allow"
+    assert verdict(Deny("c", "t", "quota", "no")) == "deny no"
+    assert verdict(Deny("c", "t", "run_over", "no")) == "deny run_over"
