@@ -20,7 +20,7 @@ for turn, (tool, host) in enumerate(REPLIES):
             case gw.NeedsApproval() as question:
                 print(question.ask, "-> soc-lead says yes")
                 verdicts += people.approve(question.approval_id, by="soc-lead").progress.verdicts
-            case gw.Allow(call_id, name):  # a Defer needs nothing: its answer comes with an observe
+            case gw.Allow(call_id, name, control=False):  # a Defer needs nothing; observe brings its answer
                 result = TOOLS[name](**calls[call_id].args)
                 heard.append(f"{name}: {result}")
                 verdicts += session.observe(call_id, gw.Succeeded(result)).verdicts

@@ -35,9 +35,19 @@ def copy(value: Any) -> Any:
                 )
             ):
                 continue
-            return normal(value)
+            return deep(value)
         return value.copy()
-    return value if is_plain(value) else normal(value)
+    return value if is_plain(value) else deep(value)
+
+
+def deep(value: Any) -> Any:
+    """Copy what is nested; a value of the host's that cannot even be read is no JSON."""
+    try:
+        return normal(value)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"it cannot be read ({type(error).__name__})") from error
 
 
 def is_plain(value: Any) -> bool:

@@ -64,7 +64,21 @@ class Line:
 class Row:
     """One state, made ready."""
 
-    __slots__ = ("by_tool", "hop", "kind", "lines", "name", "needed", "patterns", "quick", "state", "step", "then")
+    __slots__ = (
+        "_looked",
+        "_onward",
+        "by_tool",
+        "hop",
+        "kind",
+        "lines",
+        "name",
+        "needed",
+        "patterns",
+        "quick",
+        "state",
+        "step",
+        "then",
+    )
 
     def __init__(self, state: State, plan: Plan) -> None:
         self.state = state
@@ -89,6 +103,17 @@ class Row:
             self.quick = {
                 n: lines[0] for n, lines in self.by_tool.items() if len(lines) == 1 and plan.line_is_quick(lines[0])
             }
+
+        self._onward: Row | None = None
+        self._looked = False
+
+    def onward(self, rows: Rows) -> Row | None:
+        """Where `completed` leads, if the fast path may go there.  Looked up once."""
+        if not self._looked:
+            self._looked = True
+            if self.then is not None and rows[self.then.target].quick:
+                self._onward = rows[self.then.target]
+        return self._onward
 
     def plain_next(self) -> Edge | None:
         """The edge of `completed`, where there is just one and nothing guards it."""

@@ -59,9 +59,12 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
     if number >= plan.limit:
         return None
     done = row.hop or (line.met(cursor.counts.get(line.index, 0) + 1) and all_met(run, {line.index: 1}))
-    edge, target = row.then, row
-    if done and ("events" in plan.kept or edge is None or not (target := plan.rows[edge.target]).quick):
-        return None  # callbacks may be registered; or the target needs more than counting
+    target = row
+    if done:
+        onward = row.onward(plan.rows)
+        if onward is None or "events" in plan.kept:
+            return None  # the target needs more than counting; or callbacks may be registered
+        target = onward
     try:
         result = copy(outcome.result)
     except ValueError:

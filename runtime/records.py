@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from guideway.statemachine.canonical import canonical
+from guideway.statemachine.canonical import canonical, read
 from guideway.statemachine.errors import JournalError
 
 Record = tuple[Any, ...]
@@ -90,7 +90,7 @@ def chain(records: Iterable[Record], previous: str = GENESIS) -> Iterator[dict[s
 def lines(records: Iterable[Record]) -> Iterator[str]:
     """Write the chain as JSON lines."""
     for line in chain(records):
-        yield json.dumps(line, ensure_ascii=False) + "\n"
+        yield written(line) + "\n"
 
 
 def verify(text: str) -> list[dict[str, Any]]:
@@ -114,11 +114,22 @@ def verify(text: str) -> list[dict[str, Any]]:
 
 
 def read_line(raw: str, number: int) -> dict[str, Any]:
-    """One JSON line, or a `JournalError` that names it."""
+    """
+    One JSON line, just as `lines` writes it, or a `JournalError` that names it.
+
+    What hashes the same but reads otherwise elsewhere (a key twice, `1.0` for `1`) has been tampered with.
+    """
     try:
-        line = json.loads(raw)
+        line = read(raw)
     except ValueError:
         raise JournalError(f"line {number} of the trace is no JSON") from None
     if not isinstance(line, dict):
         raise JournalError(f"line {number} of the trace is no record")
+    if written(line) != raw:
+        raise JournalError(f"line {number} of the trace is not written as it was")
     return line
+
+
+def written(line: Mapping[str, Any]) -> str:
+    """The one way in which a line is written."""
+    return json.dumps(line, ensure_ascii=False)

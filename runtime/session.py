@@ -114,7 +114,11 @@ class Session:
                 free.pop()
             except IndexError:  # another thread was quicker
                 return self._propose(calls, text, usage, now)
-            verdict = quick.propose(self._run, calls[0], text, self._held)
+            try:
+                verdict = quick.propose(self._run, calls[0], text, self._held)
+            except BaseException:
+                free.append(None)  # whatever happened, the next verb must get in
+                raise
             if verdict is not None:
                 return [verdict]
             free.append(None)
@@ -145,7 +149,12 @@ class Session:
                 call = held.pop()
             except IndexError:  # another thread was quicker
                 return self._observe(call_id, outcome, now)
-            if call[0] == call_id and (progress := quick.observe(self._run, call, outcome)) is not None:
+            try:
+                progress = quick.observe(self._run, call, outcome) if call[0] == call_id else None
+            except BaseException:
+                held.append(call)
+                raise
+            if progress is not None:
                 self._free.append(None)
                 return progress
             held.append(call)

@@ -15,7 +15,12 @@ import time
 from threading import RLock
 from typing import Any
 
+from guideway.statemachine.errors import HostError
+
 Held = tuple[Any, ...]
+
+PATIENCE = 10.0
+"""Seconds: a verb of the fast path takes microseconds, so whoever waits longer waits for one that was killed."""
 
 
 class Turnstile:
@@ -35,19 +40,23 @@ class Turnstile:
     def enter(self) -> None:
         """Wait for the token, wherever it is."""
         self._lock.acquire()
+        until = time.monotonic() + PATIENCE if not self.inside else 0.0
         while not self.inside:
             try:
                 self.free.pop()
                 self.inside = True
             except IndexError:
-                self._take_held()
+                self._take_held(until)
 
-    def _take_held(self) -> None:
+    def _take_held(self, until: float) -> None:
         """Take over the call of the fast path; where another thread is just moving it, let that thread finish."""
         try:
             self.taken = self.held.pop()
             self.inside = True
         except IndexError:
+            if time.monotonic() > until:
+                self._lock.release()
+                raise HostError("a verb of this session was cut off half way; restore it from a snapshot") from None
             time.sleep(0)
 
     def leave(self, ready: bool) -> None:

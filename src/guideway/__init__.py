@@ -21,10 +21,22 @@ if TYPE_CHECKING:
     from guideway.playbooks.loader import PlaybookLoader, PlaybookLoadError, load_playbook
     from guideway.playbooks.models import Playbook, PlaybookStep, StepStatus
     from guideway.runtime.approvals import Approvals
-    from guideway.runtime.calls import Cancelled, Failed, Succeeded, ToolCall, Unknown, Usage
+    from guideway.runtime.calls import Cancelled, Failed, Outcome, Succeeded, ToolCall, Unknown, Usage
     from guideway.runtime.session import Session
     from guideway.runtime.snapshot import Snapshot
-    from guideway.runtime.verdicts import Allow, Defer, Deny, NeedsApproval, Progress
+    from guideway.runtime.verdicts import (
+        Allow,
+        Ask,
+        Cancel,
+        Defer,
+        Deny,
+        LegalCall,
+        NeedsApproval,
+        Progress,
+        RunCall,
+        Verdict,
+        Wait,
+    )
     from guideway.statemachine.definition import Definition
     from guideway.statemachine.diagnostic import Diagnostic, Level
     from guideway.statemachine.errors import GuidewayError, HostError, JournalError, PlaybookError
@@ -37,10 +49,12 @@ _HOMES = {
     "guideway.playbooks.loader": ("PlaybookLoadError", "PlaybookLoader", "load_playbook"),
     "guideway.playbooks.models": ("Playbook", "PlaybookStep", "StepStatus"),
     "guideway.runtime.approvals": ("Approvals",),
-    "guideway.runtime.calls": ("Cancelled", "Failed", "Succeeded", "ToolCall", "Unknown", "Usage"),
+    "guideway.runtime.calls": ("Cancelled", "Failed", "Outcome", "Succeeded", "ToolCall", "Unknown", "Usage"),
     "guideway.runtime.session": ("Session",),
     "guideway.runtime.snapshot": ("Snapshot",),
-    "guideway.runtime.verdicts": ("Allow", "Defer", "Deny", "NeedsApproval", "Progress"),
+    "guideway.runtime.verdicts": (
+        "Allow", "Ask", "Cancel", "Defer", "Deny", "LegalCall", "NeedsApproval", "Progress", "RunCall", "Verdict", "Wait",
+    ),  # fmt: skip
     "guideway.statemachine.definition": ("Definition",),
     "guideway.statemachine.diagnostic": ("Diagnostic", "Level"),
     "guideway.statemachine.errors": ("GuidewayError", "HostError", "JournalError", "PlaybookError"),
@@ -49,10 +63,11 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Allow", "Approvals", "Cancelled", "Defer", "Definition", "Deny", "Diagnostic", "Failed", "GuidewayError",
-    "HostError", "JournalError", "Level", "Machine", "NeedsApproval", "Playbook", "PlaybookError",
-    "PlaybookLoadError", "PlaybookLoader", "PlaybookStep", "Progress", "Session", "Snapshot", "StepStatus",
-    "Succeeded", "ToolCall", "Unknown", "Usage", "check", "load", "load_playbook",
+    "Allow", "Approvals", "Ask", "Cancel", "Cancelled", "Defer", "Definition", "Deny", "Diagnostic", "Failed",
+    "GuidewayError", "HostError", "JournalError", "LegalCall", "Level", "Machine", "NeedsApproval", "Outcome",
+    "Playbook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader", "PlaybookStep", "Progress", "RunCall",
+    "Session", "Snapshot", "StepStatus", "Succeeded", "ToolCall", "Unknown", "Usage", "Verdict", "Wait", "check",
+    "load", "load_playbook",
 ]  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def session(commands: list[str], folder: Path) -> list[str]:
     environment = {**os.environ, "PATH": path, "PYTHONUTF8": "1", "COLUMNS": "80", "NO_COLOR": "1"}
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, timeout=120, check=False,
+        stderr=subprocess.STDOUT, text=True, encoding="utf-8", timeout=600, check=False,
     )  # fmt: skip
     return done.stdout.split(SEPARATOR)[:-1]
 
@@ -84,7 +84,7 @@ def test_the_comparison_can_fail() -> None:
 
 def test_there_are_commands_to_run() -> None:
     """
-    The pages show commands, each page's blocks begin with one, and some lines are left out in none but marked places.
+    The pages show commands, and every block begins with one.
     """
     assert len([c for block in all_blocks("console") for c in commands(block)]) > 15
     assert [str(block) for block in all_blocks("console") if not block.text.startswith("$ ")] == []

@@ -51,6 +51,7 @@ class Changes:
         }
 
     def maybe(self, chance: float) -> bool:
+        """True that often."""
         return self.rng.random() < chance
 
     def varied(self) -> Page:
@@ -84,6 +85,7 @@ class Changes:
             tools["t0"]["where"] = f"!has(facts.{self.fact()}) || args.n != facts.{self.fact()}.n"
 
     def fact(self) -> str:
+        """A fact that some step writes."""
         return self.rng.choice(sorted(self.facts))
 
     def limits(self, step: Page) -> None:
@@ -98,7 +100,8 @@ class Changes:
         for place, entry in enumerate(entries):
             if self.facts and self.maybe(0.15):
                 more = {} if isinstance(entry, str) else entry
-                entries[place] = {**more, "tool": tool_of(entry), "where": f"default(facts.{self.fact()}.n, 9) > args.n"}
+                rule = f"default(facts.{self.fact()}.n, 9) > args.n"
+                entries[place] = {**more, "tool": tool_of(entry), "where": rule}
         if entries and self.maybe(0.1):
             name = f"{step['id']}_found"
             more = {} if isinstance(entries[0], str) else entries[0]

@@ -23,6 +23,7 @@ class Walker:
 
     state: str
     edge: Edge | None = None
+    """what the session has chosen"""
 
 
 class Told:
@@ -41,7 +42,7 @@ def stock(definition: Definition, walker: Walker) -> Any:
         walker, states=list(definition.states), initial=definition.initial, send_event=True, auto_transitions=False
     )
     for edge in definition.edges():
-        source = list(definition.states) if edge.source == ANYWHERE else edge.source
+        source: Any = list(definition.states) if edge.source == ANYWHERE else edge.source
         machine.add_transition(edge.event, source, edge.target, conditions=[Told(edge)])
     return machine
 

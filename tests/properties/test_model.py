@@ -12,7 +12,8 @@ from guideway.runtime.verdicts import WORDS
 
 from .counting import seen, tally
 from .drawing import machine_of
-from .model import KNOWN_CODES, CircleError, Model
+from .reading.model import KNOWN_CODES, Model
+from .reading.moving import CircleError
 from .walking import Host, Verb, begin, play, verbs
 
 SEEDS = 1_500
@@ -33,7 +34,8 @@ def word(outcome: Any) -> tuple[str, Any]:
         case Succeeded(result):
             return "ok", result
         case Failed(error):
-            return "error", {"type": "error", "message": ""} | (error if isinstance(error, dict) else {"message": error})
+            said = error if isinstance(error, dict) else {"message": error}
+            return "error", {"type": "error", "message": ""} | said
         case Unknown():
             return "unknown", None
         case Cancelled():
@@ -72,15 +74,19 @@ class Pair:
             return None
         if getattr(answer, "accepted", True) is False:
             return None
-        expected = self.told(kind, values)
+        try:
+            expected = self.told(kind, values)
+        except CircleError:
+            assert self.session._run.ending == "failed:livelock"
+            return kind
         if kind == "propose" and values[0]:
             assert expected == verdict(answer[0]), f"{verdict(answer[0])}, and by the model {expected}: {answer[0]}"
             return expected
         return kind
 
-    def told(self, kind: str, values: list[Any]) -> str | None:
+    def told(self, kind: str, values: list[Any]) -> Any:
         """The event, told to the model."""
-        model = self.model
+        model: Any = self.model
         match kind:
             case "propose":
                 calls, text, tokens, now = values
@@ -99,14 +105,21 @@ class Pair:
             case _:
                 return model.on(kind)
 
+    def circle(self) -> bool:
+        """The run has ended in a circle of automatic moves; by the model, too, it made more of them than steps."""
+        if self.session._run.ending != "failed:livelock":
+            return False
+        assert self.model.longest > len(self.model.d.steps), "no circle"
+        return True
+
     def compare(self) -> None:
         """State, outcome, facts that the session keeps, and registers."""
         run, model = self.session._run, self.model
         outcome = self.session.outcome
         assert self.session.state == model.state, f"state {self.session.state}, and by the model {model.state}"
-        assert (outcome or "none").split(":")[:1] == (model.outcome or "none").split(":")[:1] or outcome == model.outcome
-        if model.outcome != "incomplete":
-            assert outcome == model.outcome, f"outcome {outcome}, and by the model {model.outcome}"
+        open_steps = {f"incomplete:{step}" for step in model.incomplete}
+        agreed = outcome in open_steps if model.outcome == "incomplete" else outcome == model.outcome
+        assert agreed, f"outcome {outcome}, and by the model {model.outcome}"
         assert run.visits == model.visits
         for name in ("iterations", "calls", "nudges", "refusals", "tokens"):
             assert getattr(run, name) == getattr(model, name), name
@@ -120,6 +133,7 @@ class Single(Host):
     """A host that proposes one call at a time."""
 
     def proposal(self, session: Session) -> Verb:
+        """A reply with one call or none; now and then an agent that is sure, or says nonsense of itself."""
         name, calls, text, tokens, now = super().proposal(session)
         if calls and self.rng.random() < 0.1:
             sure = self.rng.choice((0.5, 0.95, 2, "x"))
@@ -148,13 +162,13 @@ def test_a_second_reading_of_the_rules_agrees(flavour: str) -> None:
                     script.append(verb)
                     answer = pair.play(verb)
                     count["events"] += answer is not None
-                    if session._run.ending == "failed:livelock":
+                    if pair.circle():
                         count["circles"] += 1
                         break
                     pair.compare()
                     if answer is not None and verb[0] == "propose":
                         count[f"agreed {answer}"] += 1
-            except (AssertionError, CircleError) as error:
+            except AssertionError as error:
                 raise AssertionError(f"{flavour} {seed} {number}: {error!r}\n{script}") from error
             tally(count, session.records)
     assert count["events"] > 10_000

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from guideway import JournalError, Session
+from guideway import JournalError, Session, Succeeded, ToolCall, load
 from guideway.runtime import quick
 from guideway.runtime.records import lines, verify
 
@@ -123,11 +126,22 @@ def test_the_same_verbs_write_the_same_trace_and_nobody_can_change_it() -> None:
     assert count["characters changed"] > 5_000
 
 
-@pytest.mark.parametrize("text", ["a\u2028b", "a\u2029b", "a\x85b", "a\x0bb", "a\x1cb", "a\rb", 'a"\\b', "é \U0001f600"])
-def test_a_trace_reads_back_whatever_was_said(text: str) -> None:
-    """What some call a line break is a letter in a JSON text."""
-    machine = machine_of("plain", 0)
-    assert machine is not None
-    session = begin(machine)
-    session.propose([], text=text)
-    assert verify("".join(lines(session.records)))[1]["text"] == text
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(), part, max_size=3),
+    max_leaves=8,
+)
+BREAKS = st.text(st.sampled_from("ab\u2028\u2029\x85\x0b\x1c\r\n\"\\é\ud83d\U0001f600"))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text() | BREAKS, st.dictionaries(st.text() | BREAKS, JSON, max_size=3), JSON | BREAKS)
+def test_a_trace_reads_back_whatever_was_said(text: str, args: dict[str, Any], result: Any) -> None:
+    """Any text, arguments and result: what some call a line break is a letter in a JSON text, and is no end of one."""
+    session = Session(load({"id": "t", "name": "T", "steps": [{"id": "a", "description": "A", "expected_tools": ["x"]}]}))
+    [verdict] = session.propose([ToolCall("x", args, "c")], text=text)
+    if verdict.allowed:
+        session.observe("c", Succeeded(result))
+    found = verify("".join(lines(session.records)))
+    assert found[1].get("text", "") == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert Session.restore(session.machine, json.loads(saved(session))).outcome == session.outcome

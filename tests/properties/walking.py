@@ -118,12 +118,11 @@ class Host:
         choices: list[tuple[float, Verb]] = []
         if not turn_is_open(session):
             choices.append((5, self.proposal(session)))
-        for call_id in (*running(session), *automatic(session)):
-            choices.append((4, ("observe", call_id, self.outcome(), self.moment(session, 0.05))))
-        for question in Approvals(session).pending:
-            choices.append((4, self.decision(question.approval_id, question.of == "reconcile")))
-        for timer in session._run.timers if session.now is None or session.now.year < 9000 else ():
-            choices.append((0.7, ("tick", timer.due + timedelta(seconds=rng.choice((-1, 0, 0, 1))))))
+        calls = (*running(session), *automatic(session))
+        choices += [(4, ("observe", call, self.outcome(), self.moment(session, 0.05))) for call in calls]
+        choices += [(4, self.decision(asked.approval_id, asked.of == "reconcile")) for asked in Approvals(session).pending]
+        timers = session._run.timers if session.now is None or session.now.year < 3000 else []
+        choices += [(0.7, ("tick", timer.due + timedelta(seconds=rng.choice((-1, 0, 0, 1))))) for timer in timers]
         choices.append((0.2, ("claim", rng.choice((0.5, 0.95)))))
         choices.append((0.15, (rng.choice(("complete", "skip", "fail")),)))
         return rng.choices([verb for _, verb in choices], [weight for weight, _ in choices])[0]
@@ -149,6 +148,7 @@ class Host:
         return tuple(self.call(legal, ahead, lively) for _ in range(size))
 
     def call(self, legal: list[str], ahead: list[str], lively: float) -> ToolCall:
+        """One call, under an id of its own."""
         rng = self.rng
         pool = legal if legal and rng.random() < lively else ahead if ahead and rng.random() < 0.5 else NAMES
         self.numbered += 1
