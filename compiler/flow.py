@@ -22,6 +22,9 @@ from .quiet import no_collection
 
 NOWHERE = Span("<dict>", 1, 1)
 
+ONWARD = ("entered", "approved", "completed")
+"""Events that lead on, in the order in which one step's states have them."""
+
 WITNESSES = 20
 """As many dead ends are shown with the way into them; each costs a search of the whole machine."""
 
@@ -34,9 +37,29 @@ def check_definition(definition: Definition) -> list[Diagnostic]:
     >>> check_definition(Definition("none", "None", "success", {"success": State("success", StateKind.END)}, {}))
     []
     """
+    if straight(definition):
+        return []
     with no_collection():
         flow = Flow(definition)
         return [*unreachable_step(flow), *dead_end(flow)]
+
+
+def straight(definition: Definition) -> bool:
+    """
+    Tell whether one walk from the first state passes through every step and ends at a goal: then there is no fault.
+
+    Most playbooks are such lists, and a short file is checked in the time it takes to import a graph library.
+    """
+    state, seen = definition.states[definition.initial], set[str]()
+    while state.end is None and state.name not in seen:
+        seen.add(state.name)
+        ways = next((found for event in ONWARD if (found := state.edges.get(event))), ())
+        if not ways:
+            return False
+        state = definition.states[ways[-1].target]
+    goal = state.end is not None and state.end.kind is EndKind.GOAL
+    steps = {step.id for name in seen if (step := definition.states[name].step) is not None}
+    return goal and steps == definition.steps.keys()
 
 
 class Flow:

@@ -8,6 +8,7 @@ from typing import Any
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.expressions import Unknown as Missing
 from guideway.statemachine.steps import Approval, Call
+from guideway.statemachine.tools import Effect
 
 from .facts import copy
 from .gate import Admit, Hold, decide
@@ -64,6 +65,7 @@ def ask_for_step(run: Run) -> None:
             fail(run, f"args: {args.why}")
             return
         args = run.cursor.again = copy(args)
+        run.cursor.shown = key_of(step.call.tool, args)
     if why := ask_step(run, args):
         fail(run, f"approval: {why}")
 
@@ -83,10 +85,25 @@ def admit_automatic(run: Run, bound: Bound) -> None:
     if isinstance(decision, Hold):
         run.waiting.append(bound)
     elif isinstance(decision, Admit):
-        admit(run, bound, decision)
+        admit(run, bound, asked_anew(run, bound, decision))
     else:
         denial = refuse(run, bound, *decision)
         fail(run, f"denied: {denial.code}")
+
+
+def asked_anew(run: Run, bound: Bound, decision: Admit) -> Admit:
+    """
+    A step's approval covers the call that was shown with it, and single use (S29).
+
+    A later round of `repeat` is asked about again if its arguments are others, or if it cannot be undone.
+    """
+    step, cursor = run.row.step, run.cursor
+    if step is None or step.approval is None or bound.approved or decision.approval is not None:
+        return decision
+    key, covered = key_of(bound.tool, bound.args), cursor.shown
+    used = cursor.issued > 1 and run.plan.effect(bound.tool) is Effect.IRREVERSIBLE
+    cursor.shown = key
+    return decision if key == covered and not used else decision._replace(approval=step.approval)
 
 
 def admit(run: Run, bound: Bound, decision: Admit) -> None:

@@ -17,6 +17,8 @@ from typing import Any
 from guideway.statemachine.canonical import canonical, read
 from guideway.statemachine.errors import JournalError
 
+from .facts import copy
+
 Record = tuple[Any, ...]
 
 GENESIS = "0" * 64
@@ -60,6 +62,11 @@ def spread(records: Iterable[Record]) -> Iterator[Record]:
             yield ("turn_ended", at, number, None)
         else:
             yield record
+
+
+def own_record(record: Record) -> Record:
+    """A copy to hand out: who changes it changes neither what is recorded nor what was admitted."""
+    return tuple(copy(value) if isinstance(value, dict | list) else value for value in record)
 
 
 def to_json(record: Record) -> dict[str, Any]:

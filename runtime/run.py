@@ -98,7 +98,7 @@ class Cursor:
 
     __slots__ = (
         "again", "barred", "collected", "counts", "edge", "failures", "granted", "issued", "rejected", "rounds",
-        "spent", "state", "step", "successes", "visit",
+        "shown", "spent", "state", "step", "successes", "visit",
     )  # fmt: skip
 
     def __init__(self, state: str) -> None:
@@ -118,6 +118,8 @@ class Cursor:
         """arguments the next automatic call must have: a person was shown them, or it is tried again (S23, S29)"""
         self.granted = False
         """that call needs no further approval"""
+        self.shown: str | None = None
+        """the call a person allowed together with the step"""
         self.collected: list[Any] | None = None
         self.rejected: list[str] | None = None
         """calls a person has rejected in this visit"""
@@ -128,7 +130,7 @@ class Cursor:
         """Start the registers anew, as each entry does."""
         self.counts = {}
         self.spent = self.successes = self.failures = self.rounds = self.issued = 0
-        self.again = self.collected = self.rejected = self.barred = None
+        self.again = self.collected = self.rejected = self.barred = self.shown = None
         self.granted = False
 
 

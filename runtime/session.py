@@ -21,7 +21,7 @@ from .moves import enter
 from .own import CONTROL_DONE, Settled, clean, own, same_outcome
 from .plan import plan_of
 from .proposals import check_reply, open_turn, repeated
-from .records import Record, spread
+from .records import Record, own_record, spread
 from .run import Bound, Run, Status
 from .start import check_inputs, check_start, openly, set_limits
 from .teach import legal
@@ -354,7 +354,7 @@ class Session:
         with self._inside(thaw=False) as run:
             run.shown += spread(run.records)
             run.records.clear()
-            return run.shown[index:]
+            return [own_record(record) for record in run.shown[index:]]
 
 
 def is_control(known: Settled, outcome: Outcome) -> bool:

@@ -37,6 +37,7 @@ COUNTERS = (
     "issued",
     "again",
     "granted",
+    "shown",
     "collected",
     "rejected",
 )

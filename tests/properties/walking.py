@@ -120,7 +120,8 @@ class Host:
             choices.append((5, self.proposal(session)))
         calls = (*running(session), *automatic(session))
         choices += [(4, ("observe", call, self.outcome(), self.moment(session, 0.05))) for call in calls]
-        choices += [(4, self.decision(asked.approval_id, asked.of == "reconcile")) for asked in Approvals(session).pending]
+        asked = Approvals(session).pending
+        choices += [(4, self.decision(question.approval_id, question.of == "reconcile")) for question in asked]
         timers = session._run.timers if session.now is None or session.now.year < 3000 else []
         choices += [(0.7, ("tick", timer.due + timedelta(seconds=rng.choice((-1, 0, 0, 1))))) for timer in timers]
         choices.append((0.2, ("claim", rng.choice((0.5, 0.95)))))
@@ -144,7 +145,8 @@ class Host:
     def calls(self, session: Session, size: int, lively: float = 0.7) -> tuple[ToolCall, ...]:
         """Calls, of which so many are legal now or nearly so."""
         legal = [call.tool.replace("*", self.rng.choice("ab")) for call in session.legal()]
-        ahead = [name for row in session._run.plan.rows.values() for name in row.by_tool]
+        definition = session.machine.definition
+        ahead = sorted(name.replace("*", "b") for name in definition.named_tools) if definition else []
         return tuple(self.call(legal, ahead, lively) for _ in range(size))
 
     def call(self, legal: list[str], ahead: list[str], lively: float) -> ToolCall:

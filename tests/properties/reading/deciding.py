@@ -33,13 +33,13 @@ class Deciding(Looking):
         irreversible = [self.tool(o["tool"]).effect is Effect.IRREVERSIBLE for o in (*others, call)]
         if others and any(irreversible):
             return "defer", None
+        if self.stale(call, others):
+            return "defer", None
         if call["auto"]:
             declared = self.true(self.tool(tool).where, args=args) is True
             fine = declared and [tool, args] not in self.rejected
             return ("allow", None) if fine else ("defer", None) if others else ("deny", "no")
         if self.here.kind is StateKind.CALL and any(o["auto"] and o in self.mine() for o in others):
-            return "defer", None
-        if self.stale(call, others):
             return "defer", None
         found = self.candidate(call)
         refused = found is None or [tool, args] in self.rejected
