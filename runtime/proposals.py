@@ -9,10 +9,15 @@ from guideway.statemachine.errors import HostError
 from .calls import ToolCall, Usage, is_count, told
 from .ending import check_termination, publish
 from .facts import copy
+from .gate import Admit, Hold, decide
 from .own import clean, same_json
+from .plan import CONTROL
+from .questions import write
 from .run import Bound, Run, Turn
+from .scope import scope
+from .teach import explain
 from .turns import advance_turn, decide_wave
-from .verdicts import Verdict
+from .verdicts import Allow, Defer, NeedsApproval, Verdict
 
 
 def check_reply(calls: object, text: object, usage: object) -> None:
@@ -72,6 +77,26 @@ def take_over(run: Run, call: ToolCall, taken: set[str]) -> Bound:
     except (TypeError, ValueError) as error:
         bound.fault = bound.fault or ("bad_args", clean(error) or "they are no JSON object")
     return bound
+
+
+def foresee(run: Run, call: ToolCall) -> Verdict:
+    """What a turn of this one call would be answered, with nothing changed."""
+    numbered = run.numbered
+    bound = take_over(run, call, set())
+    run.numbered = numbered
+    decision = decide(run, bound)
+    step = run.cursor.step
+    if isinstance(decision, Hold):
+        return Defer(bound.call_id, bound.tool, decision.why)
+    if not isinstance(decision, Admit):
+        return explain(run, bound, *decision)
+    if decision.approval is None:
+        control = bound.tool in CONTROL
+        return Allow(bound.call_id, bound.tool, step, control)
+    question = write(run, decision.approval, scope(run, args=bound.args))
+    if isinstance(question, str):
+        return explain(run, bound, "approval", question, decision.line)
+    return NeedsApproval(bound.call_id, bound.tool, step, f"call {bound.call_id}", *question)
 
 
 def repeated(run: Run, calls: Sequence[ToolCall]) -> list[Verdict]:

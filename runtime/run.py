@@ -172,7 +172,7 @@ class Run:
         "busy", "called", "calls", "commands", "confidence", "cursor", "digest", "ended_at", "ending", "facts", "fresh",
         "history", "incomplete", "inputs", "iterations", "moves", "now", "nudges", "numbered", "outcome", "outstanding",
         "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown", "started",
-        "started_by", "still", "text", "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits",
+        "started_by", "text", "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits",
         "waiting",
     )  # fmt: skip
 
@@ -228,15 +228,10 @@ class Run:
         """the outcome, once it is published"""
         self.busy = False
         """a verb is at work"""
-        self.still = False
-        """only asked what would happen: the machine's callbacks are not to know"""
 
     def shift(self, edge: Edge) -> None:
         """Move the cursor along the edge, through the machine, so that its callbacks fire."""
-        if self.still:
-            self.cursor.state = edge.target
-        else:
-            self.plan.machine.move(self.cursor, edge)
+        self.plan.machine.move(self.cursor, edge)
         self.row = self.plan.rows[edge.target]
 
     def record(self, kind: str, *values: Any) -> None:

@@ -18,15 +18,16 @@ from . import quick, snapshot
 from .calls import Outcome, Succeeded, ToolCall, Usage, told
 from .host import complete, fail, skip
 from .moves import enter
-from .own import CONTROL_DONE, Settled, clean, own, same_outcome
+from .own import clean
 from .plan import plan_of
-from .proposals import check_reply, open_turn, repeated
+from .proposals import check_reply, foresee, open_turn, repeated
 from .records import Record, own_record, spread
-from .run import Bound, Run, Status
+from .reports import arrive, check_report, heard_before, running, waits
+from .run import Run
 from .start import check_inputs, check_start, openly, set_limits
 from .teach import legal
 from .timers import let_pass, next_due, utc
-from .turns import follow, react, settle
+from .turns import follow, react
 from .turnstile import Turnstile
 from .verdicts import Command, LegalCall, Progress, Verdict
 
@@ -161,44 +162,15 @@ class Session:
         return self._observe(call_id, outcome, now)
 
     def _observe(self, call_id: str, outcome: Outcome, now: datetime | None) -> Progress:
-        if not isinstance(call_id, str):
-            raise HostError(f"a call id is a text, not {told(call_id)}")
-        if not isinstance(outcome, Outcome):
-            raise HostError(f"the outcome of a call is Succeeded, Failed, Cancelled or Unknown, not {told(outcome)}")
+        check_report(call_id, outcome)
         with self._inside() as run:
-            bound = run.outstanding.get(call_id)
-            if bound is None or bound.status is not Status.RUNNING:
-                return self._observed_before(call_id, outcome)
-            with self._verb(now):
-                if bound.call_id not in run.outstanding or bound.status is not Status.RUNNING:
-                    return self._progress()  # a deadline came first
-                bound.outcome = own(outcome)
-                bound.status = Status.ARRIVED
-                self._run.commands.pop(call_id, None)
-                self._apply(bound)
+            if running(run, call_id) is None:
+                heard_before(run, call_id, outcome)
                 return self._progress()
-
-    def _apply(self, bound: Bound) -> None:
-        """An agent's outcome waits for those of earlier calls of its turn (S15); others are applied as they arrive."""
-        run = self._run
-        if bound.automatic or bound.orphan or run.turn is None or bound not in run.turn.calls:
-            settle(run, bound)
-        elif next(call for call in run.turn.calls if call.holds) is not bound and bound.outcome is not None:
-            run.record("arrived", bound.call_id, bound.outcome.word)
-        follow(run)
-
-    def _observed_before(self, call_id: str, outcome: Outcome) -> Progress:
-        """A repeated report of the same outcome changes nothing; another one is the host's mistake."""
-        run = self._run
-        bound = run.outstanding.get(call_id)
-        known = bound.outcome if bound is not None else run.settled.get(call_id)
-        if known is not None and (same_outcome(known, own(outcome)) or is_control(known, outcome)):
-            return self._progress()
-        if bound is not None and bound.status is Status.PENDING:
-            raise HostError(f"call {call_id!r} waits for a person; it must not have run")
-        if call_id in run.settled or bound is not None:
-            raise HostError(f"call {call_id!r} is settled already, with another outcome")
-        raise HostError(f"no call {call_id!r} was admitted; report only calls whose verdict is allowed")
+            with self._verb(now):
+                if (bound := running(run, call_id)) is not None:  # else a deadline came first, and ended the run
+                    arrive(run, bound, outcome)
+                return self._progress()
 
     def tick(self, now: datetime) -> Progress:
         """Let time pass: fire what is due by `now`."""
@@ -241,13 +213,8 @@ class Session:
     def decide(self, call: ToolCall) -> Verdict:
         """Say what `propose([call])` would answer, and change nothing."""
         check_reply([call], "", None)
-        with self._inside():
-            ghost = Session.restore(self.machine, self.snapshot)
-            ghost._run.still = True
-            [verdict] = (
-                ghost._propose([call], "", None, None) if ghost._run.turn is None else repeated(ghost._run, [call])
-            )
-            return verdict
+        with self._inside() as run:
+            return repeated(run, [call])[0] if run.turn is not None else foresee(run, call)
 
     @contextmanager
     def _inside(self, thaw: bool = True) -> Iterator[Run]:
@@ -268,8 +235,8 @@ class Session:
         if run.busy:
             raise HostError("a callback of the machine may look at its session, but not move it")
         moves_time = (to := utc(now)) is not None and next_due(run, to) is not None
-        saved = self._backup() if moves_time or (self.machine.materialized and not run.still) else None
-        before = run.now
+        saved = self._backup() if moves_time or self.machine.materialized else None
+        before, seen = run.now, len(run.shown)
         run.busy = True
         run.verdicts = []
         try:
@@ -278,6 +245,7 @@ class Session:
             yield
         except Exception:
             run.now = before
+            del run.shown[seen:]
             if saved is not None:
                 self._run = saved
             raise
@@ -355,19 +323,3 @@ class Session:
             run.shown += spread(run.records)
             run.records.clear()
             return [own_record(record) for record in run.shown[index:]]
-
-
-def is_control(known: Settled, outcome: Outcome) -> bool:
-    """A control tool ran inside the gate; an adapter may report it as done all the same."""
-    return known == CONTROL_DONE and isinstance(outcome, Succeeded)
-
-
-def waits(run: Run) -> Iterator[str]:
-    """Questions, calls under way, timers."""
-    for asked in run.pending.values():
-        yield f"{asked.approval_id}: {asked.ask or asked.of} ({', '.join(asked.approvers) or 'anybody'})"
-    for bound in run.outstanding.values():
-        if bound.status is Status.RUNNING:
-            yield f"call {bound.call_id}: {bound.tool}"
-    for timer in run.timers:
-        yield f"{timer.kind} of {timer.step or 'the run'}: {timer.due.isoformat()}"

@@ -74,8 +74,9 @@ def refuse(
     return denial
 
 
-def explain(run: Run, bound: Bound, code: str, detail: str, line: Line | None, rule: Any) -> Deny:
+def explain(run: Run, bound: Bound, code: str, detail: str = "", line: Line | None = None, rule: Any = None) -> Deny:
     """Put the denial together."""
+    detail = clean(detail)
     source = getattr(rule, "source", None)
     span = (line.entry.span if line else None) or getattr(rule, "span", None)
     because = line.because if line else getattr(rule, "because", None)

@@ -153,6 +153,22 @@ def varied(rng: random.Random) -> Page:
     return Changes(rng, strategies.playbook(rng, rng.choice((1, 2, 2, 3, 3, 4, 5)))).varied()
 
 
+def wide(rng: random.Random) -> Page:
+    """Steps that ask for many tools at once, so that many calls of a batch are under way together."""
+    page = varied(rng)
+    for step in page["steps"]:
+        if "expected_tools" in step and rng.random() < 0.8:
+            named = {tool_of(entry) for entry in step["expected_tools"]}
+            step["expected_tools"] += [tool for tool in rng.sample(TOOLS, 4) if tool not in named]
+            step.pop("retry", None)
+            if rng.random() < 0.8:
+                step.pop("max_tool_calls", None)
+                step.pop("on_exhausted", None)
+            if rng.random() < 0.8:
+                step.pop("order", None)
+    return page
+
+
 def calm(rng: random.Random) -> Page:
     """A page without what counts turns or answers to failures: limits of the run, and rules over its counters."""
     page = varied(rng)
@@ -206,12 +222,13 @@ def some(rng: random.Random, tool: str) -> Any:
 
 
 FLAVOURS: dict[str, Callable[[random.Random], Page]] = {"varied": varied, "calm": calm, "plain": plain}
+DRAWERS = FLAVOURS | {"wide": wide}
 
 
 @lru_cache(maxsize=50_000)
 def machine_of(flavour: str, seed: int) -> Machine | None:
     """The machine of a seed, compiled once for all tests."""
     try:
-        return load(FLAVOURS[flavour](random.Random(f"{flavour} {seed}")))
+        return load(DRAWERS[flavour](random.Random(f"{flavour} {seed}")))
     except PlaybookError:
         return None

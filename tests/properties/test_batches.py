@@ -14,7 +14,7 @@ from .counting import seen, tally
 from .drawing import machine_of
 from .walking import Host, automatic, begin, play, records, restored, running, saved, turn_is_open, verbs, walk
 
-SEEDS = 1_300
+SEEDS = 1_000
 BATCHES = 3
 ENOUGH = 20
 """so many steps of the runtime's own in a row, which may lead round and round, are enough"""
@@ -32,9 +32,12 @@ def standing(seed: int, flavour: str, silent: bool = False) -> tuple[Session, Ho
     walk(session, host, host.rng.choice((0, 0, 1, 3, 6, 12)))
     host.silent = True
     for _ in range(30):
-        if not turn_is_open(session) and not session._run.outstanding:
+        if settle_one(session, lambda _: Succeeded({"n": 1, "ok": True})):
+            continue
+        for question in Approvals(session).pending[:1]:
+            play(session, ("approve", question.approval_id, "lead"))
+        if not turn_is_open(session) and not session._run.outstanding and not session._run.pending:
             break
-        settle_one(session, lambda _: Succeeded({"n": 1, "ok": True}))
     return (session, host) if session.outcome is None and not turn_is_open(session) else None
 
 
@@ -70,7 +73,7 @@ def in_order(session: Session, fate: Fate, rng: random.Random | None) -> list[st
     order: list[str] = []
     for _ in range(ENOUGH):
         while calls := running(session):
-            call_id = rng.choice(calls) if rng else calls[0]
+            call_id = rng.choice(calls[1:] or calls) if rng else calls[0]
             order.append(call_id)
             session.observe(call_id, fate(call_id))
         if not settle_one(session, fate):
@@ -89,7 +92,7 @@ def test_the_order_in_which_outcomes_arrive_does_not_matter(good: bool) -> None:
     """S15: whatever the order, the records, the snapshot, the outcome and all later verdicts are the same."""
     count = seen(f"order of arrival, {'successes' if good else 'any outcomes'}")
     for seed in range(SEEDS):
-        found = standing(seed, "varied", silent=good)
+        found = standing(seed, "wide" if seed % 3 else "varied", silent=good)
         if found is None:
             continue
         start, host = found
@@ -101,7 +104,7 @@ def test_the_order_in_which_outcomes_arrive_does_not_matter(good: bool) -> None:
             for permutation in range(3):
                 session = restored(start)
                 session.propose(calls)
-                orders.append(in_order(session, fate, random.Random(permutation) if permutation else None))
+                orders.append(in_order(session, fate, random.Random(f"{seed} {permutation}") if permutation else None))
                 ends.append(session)
             first, *others = ends
             count["batches"] += 1
@@ -113,7 +116,8 @@ def test_the_order_in_which_outcomes_arrive_does_not_matter(good: bool) -> None:
                 answers = [play(session, verb) for session in ends]
                 assert answers == [answers[0]] * 3, (seed, batch, verb)
             tally(count, first.records)
-    wanted = ["in another order", "decided in a later wave", "asked call", "verdict deny", "ends"]
+    assert count["in another order"] > 500
+    wanted = ["decided in a later wave", "asked call", "verdict deny", "ends"]
     assert min(count[what] for what in wanted) > 100
     assert good or min(count[what] for what in ("outcome unknown", "outcome error", "outcome cancelled")) > 100
 

@@ -277,7 +277,7 @@ def test_eight_threads_run_nothing_twice_and_lose_nothing(fast: bool) -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        for _ in range(12):
+        for _ in range(10):
             session = Session(once_only(fast))
             crowd = Crowd(session)
             threads = [threading.Thread(target=crowd.work, args=(n,), daemon=True) for n in range(THREADS)]

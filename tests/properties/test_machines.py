@@ -15,7 +15,7 @@ from .counting import seen, tally
 from .drawing import FLAVOURS, machine_of
 from .walking import Host, begin, play, records, saved, verbs
 
-SEEDS = 700
+SEEDS = 500
 
 
 class Walker:

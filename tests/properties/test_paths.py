@@ -19,7 +19,7 @@ from .counting import seen, tally
 from .drawing import FLAVOURS, machine_of
 from .walking import Host, begin, play, records, restored, saved, verbs, walk
 
-SEEDS = 700
+SEEDS = 600
 
 
 def sessions(flavour: str, seeds: int) -> Iterator[tuple[int, Session]]:

@@ -1,0 +1,77 @@
+"""Taking in what a host reports of a call, once (S15, S52)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from guideway.statemachine.errors import HostError
+
+from .calls import Outcome, Succeeded, told
+from .own import CONTROL_DONE, Settled, own, same_outcome
+from .run import Bound, Run, Status
+from .turns import follow, settle
+
+
+def check_report(call_id: object, outcome: object) -> None:
+    """
+    What a host passes to `observe`.
+
+    Raises:
+        HostError: the id is no text, or the outcome no outcome.
+    """
+    if not isinstance(call_id, str):
+        raise HostError(f"a call id is a text, not {told(call_id)}")
+    if not isinstance(outcome, Outcome):
+        raise HostError(f"the outcome of a call is Succeeded, Failed, Cancelled or Unknown, not {told(outcome)}")
+
+
+def running(run: Run, call_id: str) -> Bound | None:
+    """The call, if it was admitted and nothing has been reported of it."""
+    bound = run.outstanding.get(call_id)
+    return bound if bound is not None and bound.status is Status.RUNNING else None
+
+
+def arrive(run: Run, bound: Bound, outcome: Outcome) -> None:
+    """An agent's outcome waits for those of earlier calls of its turn (S15); others are applied as they arrive."""
+    bound.outcome = own(outcome)
+    bound.status = Status.ARRIVED
+    run.commands.pop(bound.call_id, None)
+    if bound.automatic or bound.orphan or run.turn is None or bound not in run.turn.calls:
+        settle(run, bound)
+    elif next(call for call in run.turn.calls if call.holds) is not bound:
+        run.record("arrived", bound.call_id, bound.outcome.word)
+    follow(run)
+
+
+def heard_before(run: Run, call_id: str, outcome: Outcome) -> None:
+    """
+    Accept a repeated report of the same outcome, which changes nothing.
+
+    Raises:
+        HostError: the outcome is another one, or the call was never admitted.
+    """
+    bound = run.outstanding.get(call_id)
+    known = bound.outcome if bound is not None else run.settled.get(call_id)
+    if known is not None and (same_outcome(known, own(outcome)) or is_control(known, outcome)):
+        return
+    if bound is not None and bound.status is Status.PENDING:
+        raise HostError(f"call {told(call_id)} waits for a person; it must not have run")
+    if call_id in run.settled or bound is not None:
+        raise HostError(f"call {told(call_id)} is settled already, with another outcome")
+    raise HostError(f"no call {told(call_id)} was admitted; report only calls whose verdict is allowed")
+
+
+def is_control(known: Settled, outcome: Outcome) -> bool:
+    """A control tool ran inside the gate; an adapter may report it as done all the same."""
+    return known == CONTROL_DONE and isinstance(outcome, Succeeded)
+
+
+def waits(run: Run) -> Iterator[str]:
+    """What the run waits for: questions, calls under way, timers; a line each."""
+    for asked in run.pending.values():
+        yield f"{asked.approval_id}: {asked.ask or asked.of} ({', '.join(asked.approvers) or 'anybody'})"
+    for bound in run.outstanding.values():
+        if bound.status is Status.RUNNING:
+            yield f"call {bound.call_id}: {bound.tool}"
+    for timer in run.timers:
+        yield f"{timer.kind} of {timer.step or 'the run'}: {timer.due.isoformat()}"
