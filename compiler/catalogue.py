@@ -16,6 +16,7 @@ from .contracts import (
     bad_schema,
     default_against_schema,
     missing_argument,
+    name_taken,
     retry_of_a_write,
     too_few_calls,
     unknown_argument,
@@ -71,6 +72,7 @@ CATALOGUE: tuple[Rule, ...] = (
     _rule("GW401", "too-few-calls", "finds call limits below what completion needs", too_few_calls),
     _rule("GW701", "unknown-argument", "finds arguments that a tool does not have", unknown_argument),
     _rule("GW702", "missing-argument", "finds calls without an argument they need", missing_argument),
+    _rule("GW703", "name-taken", "finds tools that share a name", name_taken),
 )
 """Every rule, by code.
 

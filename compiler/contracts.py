@@ -14,6 +14,29 @@ from guideway.statemachine.span import Span
 from .suggest import hint
 
 
+def name_taken(name: str, owner: str, span: Span) -> Diagnostic:
+    """
+    ## What it finds
+    A tool whose `name` is that of another tool, or of a control tool (`complete_step`, `skip_step`).
+
+    ## Why it matters
+    An agent calls tools by the name its framework has for them. If one name means two tools, a harmless entry could
+    let a dangerous call through.
+
+    ## Example
+    ```yaml
+    tools:
+      look: {effect: read, name: pay}
+      pay: {effect: irreversible}
+    ```
+
+    ## Repair
+    Give each tool the name that only it has.
+    """
+    whose = "a control tool of Guideway" if name in ("complete_step", "skip_step") else f"the tool `{owner}`"
+    return Diagnostic("GW703", Level.ERROR, f"the name `{name}` is that of {whose}", span, help="use another name")
+
+
 def bad_schema(what: str, why: str, span: Span) -> Diagnostic:
     """
     ## What it finds

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, ValidationError, best_match
 from referencing import Registry
 from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
+
+from guideway.statemachine.patterns import PatternError, pattern
 
 Path = tuple[str | int, ...]
 
@@ -31,7 +34,55 @@ def schema_fault(schema: Mapping[str, Any]) -> tuple[str, Path] | None:
         Draft202012Validator.check_schema(schema, Draft202012Validator.FORMAT_CHECKER)
     except SchemaError as error:
         return _told(error), tuple(error.absolute_path)
+    return next(_unusable(schema), None)
+
+
+def _unusable(schema: Mapping[str, Any]) -> Iterator[tuple[str, Path]]:
+    """References that lead nowhere, and patterns that RE2 does not read: at run time they could only refuse."""
+    whole = _NOWHERE.with_resource("", DRAFT202012.create_resource(schema)).resolver()
+    for below, path in _schemas(schema):
+        reference = below.get("$ref")
+        if isinstance(reference, str):
+            try:
+                whole.lookup(reference)
+            except Exception:
+                yield f"the reference `{reference}` leads nowhere inside this schema", (*path, "$ref")
+        for key in [below["pattern"]] if isinstance(below.get("pattern"), str) else []:
+            if fault := _pattern_fault(key):
+                yield fault, (*path, "pattern")
+        for key in below.get("patternProperties", {}):
+            if fault := _pattern_fault(key):
+                yield fault, (*path, "patternProperties", key)
+
+
+def _pattern_fault(source: str) -> str | None:
+    try:
+        pattern(source)
+    except PatternError as why:
+        return f"the pattern `{source}` is no RE2: {why}"
     return None
+
+
+def _schemas(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Path]]:
+    """A schema and those in it, each with the way to it; what is data (`const`, `enum`, `default`) is passed over."""
+    todo: list[tuple[Any, Path]] = [(schema, ())]
+    while todo:
+        found, path = todo.pop()
+        if not isinstance(found, Mapping):
+            continue
+        yield found, path
+        for key, value in found.items():
+            if key in _MAPS and isinstance(value, Mapping):
+                todo += [(below, (*path, key, name)) for name, below in value.items()]
+            elif key in _LISTS and isinstance(value, list):
+                todo += [(below, (*path, key, index)) for index, below in enumerate(value)]
+            elif key not in _DATA:
+                todo.append((value, (*path, key)))
+
+
+_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_DATA = ("const", "enum", "default", "examples", "required", "dependentRequired")
 
 
 def value_fault(value: Any, schema: Mapping[str, Any]) -> str | None:

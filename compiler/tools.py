@@ -7,14 +7,33 @@ from guideway.playbooks.tools_spec import ToolSpec
 from guideway.statemachine.steps import Approval
 from guideway.statemachine.tools import Effect, Tool
 
-from .contracts import bad_schema
+from .contracts import bad_schema, name_taken
 from .findings import Path
 from .reading import Reader
+
+CONTROL = ("complete_step", "skip_step")
+"""Tools that Guideway itself gives an agent (S17)."""
 
 
 def lower_tools(reader: Reader) -> dict[str, Tool]:
     """Lower the `tools` of a playbook, by name."""
+    check_names(reader)
     return {name: _tool(name, spec, reader) for name, spec in reader.scope.tools.items()}
+
+
+def check_names(reader: Reader) -> None:
+    """A call by its framework name must mean one tool only, and never a control tool."""
+    taken: dict[str, str] = {name: name for name in reader.scope.tools}
+    for name, spec in reader.scope.tools.items():
+        if name in CONTROL:
+            reader.findings.add(("tools", name), name_taken(name, name, reader.findings.key_at(("tools", name))))
+        if spec.name is None or spec.name == name:
+            continue
+        path: Path = ("tools", name, "name")
+        if spec.name in CONTROL or spec.name in taken:
+            other = taken.get(spec.name, spec.name)
+            reader.findings.add(path, name_taken(spec.name, other, reader.findings.at(path)))
+        taken[spec.name] = name
 
 
 def _tool(name: str, spec: ToolSpec, reader: Reader) -> Tool:

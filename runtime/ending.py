@@ -61,6 +61,19 @@ def begin_ending(run: Run, outcome: str) -> None:
     run.waiting.clear()
 
 
+def break_off(run: Run) -> None:
+    """End a run that can no longer be trusted: what is under way is unknown, and nothing more is admitted."""
+    for bound in run.outstanding.values():
+        run.settled[bound.call_id] = Settled("unknown")
+    run.outstanding.clear()
+    run.turn = None
+    run.waiting.clear()
+    if run.ending is None:
+        begin_ending(run, "failed:engine")
+    run.ending = "failed:engine"
+    publish(run)
+
+
 def publish(run: Run) -> None:
     """Publish the outcome once nothing is outstanding and no turn is open."""
     if run.ending is None or run.outcome is not None or run.outstanding or run.turn is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from guideway.statemachine.canonical import canonical
 from guideway.statemachine.patterns import PatternError
 from guideway.statemachine.patterns import pattern as compiled
 
@@ -20,10 +21,14 @@ def problem(schema: Mapping[str, Any] | None, value: Any) -> str | None:
     """
     if schema is None:
         return None
-    for fault in validator(json.dumps(schema, sort_keys=True)).iter_errors(value):
-        place = "".join(f"[{part!r}]" for part in fault.absolute_path)
-        return f"{place}: {shorten(fault.message)}" if place else shorten(fault.message)
-    return None
+    try:
+        fault = next(validator(json.dumps(schema, sort_keys=True)).iter_errors(value), None)
+    except Exception as error:
+        return f"it cannot be checked against its schema ({type(error).__name__})"
+    if fault is None:
+        return None
+    place = "".join(f"[{part!r}]" for part in fault.absolute_path)
+    return f"{place}: {shorten(fault.message)}" if place else shorten(fault.message)
 
 
 def shorten(message: str, limit: int = 300) -> str:
@@ -39,7 +44,7 @@ def validator(schema: str) -> Any:
     from referencing import Registry
 
     safe = extend(  # type: ignore[no-untyped-call]
-        Draft202012Validator, {"pattern": pattern, "patternProperties": pattern_properties}
+        Draft202012Validator, {"pattern": pattern, "patternProperties": pattern_properties, "uniqueItems": unique_items}
     )
     return safe(json.loads(schema), registry=Registry())
 
@@ -59,6 +64,14 @@ def pattern_properties(checker: Any, wanted: Mapping[str, Any], value: Any, _: A
             for key, item in value.items():
                 if found(regex, key):
                     yield from checker.descend(item, below, path=key, schema_path=regex)
+
+
+def unique_items(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[Exception]:
+    """`uniqueItems`, in linear time: the library compares every two, which a model could make last for minutes."""
+    from jsonschema import ValidationError
+
+    if wanted and isinstance(value, list) and len({canonical(item) for item in value}) < len(value):
+        yield ValidationError("the list has equal items")
 
 
 def found(regex: str, text: str) -> bool:

@@ -16,6 +16,7 @@ from guideway.statemachine.machine import Machine
 
 from . import quick, snapshot
 from .calls import Outcome, Succeeded, ToolCall, Usage, told
+from .ending import break_off
 from .host import complete, fail, skip
 from .moves import enter
 from .own import clean
@@ -243,14 +244,22 @@ class Session:
             let_pass(run, now)
             run.moves = 0
             yield
+        except HostError:
+            self._undo(saved, before, seen)
+            raise
         except Exception:
-            run.now = before
-            del run.shown[seen:]
-            if saved is not None:
-                self._run = saved
+            self._undo(saved, before, seen)
+            if saved is None:
+                break_off(run)  # a fault of our own, half way through: nothing may be admitted any more
             raise
         finally:
             run.busy = False
+
+    def _undo(self, saved: Run | None, before: datetime | None, seen: int) -> None:
+        self._run.now = before
+        del self._run.shown[seen:]
+        if saved is not None:
+            self._run = saved
 
     def _backup(self) -> Run:
         """A copy to go back to, should a callback of the machine raise, or the verb be the host's mistake (S8, S52)."""

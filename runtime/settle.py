@@ -76,7 +76,8 @@ def keep(run: Run, bound: Bound, result: Any) -> None:
     """A success that counts: its fact, and the `tool_called` conditions it meets."""
     run.plan.keeper.store(fact_of(bound), result, run.facts, run.history)
     if bound.tool in run.unknown and repeatable(run, bound):
-        run.unknown.remove(bound.tool)  # made again, so it no longer matters whether it had happened
+        # made again, so it no longer matters whether the tries before it happened
+        run.unknown = [tool for tool in run.unknown if tool != bound.tool]
     for condition in run.plan.called.get(bound.tool, ()):
         names = scope(run, args=bound.args, result=result)
         rules = [rule for rule in (condition.where, condition.expect) if rule is not None]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from guideway import Approvals, Session, Succeeded, ToolCall
+from guideway import Approvals, Session, Succeeded
 
 from .counting import seen, tally
 from .drawing import machine_of
@@ -145,6 +145,9 @@ def test_a_batch_of_successes_is_its_calls_one_by_one() -> None:
             if together._run.ending is not None or single._run.ending is not None:
                 count["stopped inside"] += 1
                 continue
+            if automatic(together) or automatic(single):  # calls of the runtime's own that lead round and round
+                count["endless"] += 1
+                continue
             if any(record[0] == "settled" and not record[6] for record in single.records):
                 count["a success that did not count"] += 1
                 continue
@@ -168,11 +171,3 @@ def essence(session: Session) -> dict[str, Any]:
         **{key: data[key] for key in ("facts", "history", "visits", "calls", "called", "ending", "outcome")},
     }
 
-
-def one_by_one(start: Session, calls: tuple[ToolCall, ...], fate: Fate) -> Session:
-    """For looking into a failure: the calls of a batch, each in a turn of its own."""
-    session = restored(start)
-    for call in calls:
-        session.propose([call])
-        in_order(session, fate, None)
-    return session
