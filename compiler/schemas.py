@@ -41,6 +41,8 @@ def _unusable(schema: Mapping[str, Any]) -> Iterator[tuple[str, Path]]:
     """References that lead nowhere, and patterns that RE2 does not read: at run time they could only refuse."""
     whole = _NOWHERE.with_resource("", DRAFT202012.create_resource(schema)).resolver()
     for below, path in _schemas(schema):
+        if "unevaluatedProperties" in below and "patternProperties" in below:
+            yield "`unevaluatedProperties` is not decided beside `patternProperties`", (*path, "unevaluatedProperties")
         reference = below.get("$ref")
         if isinstance(reference, str):
             try:

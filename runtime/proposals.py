@@ -74,7 +74,7 @@ def take_over(run: Run, call: ToolCall, taken: set[str]) -> Bound:
     taken.add(call_id)
     try:
         bound.args = copy(dict(call.args))
-    except (TypeError, ValueError) as error:
+    except Exception as error:
         bound.fault = bound.fault or ("bad_args", clean(error) or "they are no JSON object")
     return bound
 
@@ -120,7 +120,7 @@ def same(run: Run, call: ToolCall, bound: Bound) -> bool:
     name = run.plan.aliases.get(call.name, call.name)
     try:
         return (call.call_id, name) == (bound.call_id, bound.tool) and same_json(copy(dict(call.args)), bound.args)
-    except (TypeError, ValueError):
+    except Exception:
         return False
 
 

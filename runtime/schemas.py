@@ -38,14 +38,20 @@ def shorten(message: str, limit: int = 300) -> str:
 
 @lru_cache(maxsize=1_000)
 def validator(schema: str) -> Any:
-    """A validator that looks nothing up on the network and matches patterns with RE2, in linear time."""
+    """A validator that looks nothing up on the network and takes linear time, whatever a model sends."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
     from referencing import Registry
 
-    safe = extend(  # type: ignore[no-untyped-call]
-        Draft202012Validator, {"pattern": pattern, "patternProperties": pattern_properties, "uniqueItems": unique_items}
-    )
+    own = {
+        "pattern": pattern,
+        "patternProperties": pattern_properties,
+        "additionalProperties": additional_properties,
+        "uniqueItems": unique_items,
+    }
+    if "patternProperties" in schema:
+        own["unevaluatedProperties"] = undecided
+    safe = extend(Draft202012Validator, own)  # type: ignore[no-untyped-call]
     return safe(json.loads(schema), registry=Registry())
 
 
@@ -64,6 +70,29 @@ def pattern_properties(checker: Any, wanted: Mapping[str, Any], value: Any, _: A
             for key, item in value.items():
                 if found(regex, key):
                     yield from checker.descend(item, below, path=key, schema_path=regex)
+
+
+def additional_properties(checker: Any, wanted: Any, value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """`additionalProperties`: what neither `properties` nor a pattern names."""
+    from jsonschema import ValidationError
+
+    if not isinstance(value, dict):
+        return
+    named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    extras = [key for key in value if key not in named and not any(found(regex, key) for regex in patterns)]
+    if isinstance(wanted, dict):
+        for key in extras:
+            yield from checker.descend(value[key], wanted, path=key)
+    elif wanted is False and extras:
+        names = ", ".join(map(repr, extras[:3]))
+        yield ValidationError(f"{names} {'is' if len(extras) == 1 else 'are'} not among the properties it takes")
+
+
+def undecided(_: Any, __: Any, ___: Any, ____: Any) -> Iterator[Exception]:
+    """`unevaluatedProperties` beside patterns: the library would match them with Python's `re`, so it is refused."""
+    from jsonschema import ValidationError
+
+    yield ValidationError("`unevaluatedProperties` cannot be decided beside `patternProperties`")
 
 
 def unique_items(_: Any, wanted: bool, value: Any, __: Any) -> Iterator[Exception]:

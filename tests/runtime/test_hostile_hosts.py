@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -24,21 +24,24 @@ from guideway.runtime.records import lines, verify
 from .helpers import book, call, start, step
 
 
-class Unreadable(dict[str, Any]):
-    """A lazy row, or a dict that another thread is changing."""
+class Unreadable(Mapping[str, Any]):
+    """A lazy row, or a map that another thread is changing."""
 
-    def items(self) -> Any:
+    def __getitem__(self, key: str) -> Any:
         raise RuntimeError("changed size during iteration")
 
     def __iter__(self) -> Iterator[str]:
         raise RuntimeError("changed size during iteration")
+
+    def __len__(self) -> int:
+        return 1
 
 
 def test_a_result_that_cannot_be_read_wedges_nothing() -> None:
     """It is a result against its contract, and the next verb gets in."""
     session = start(book(step("a", "x"), step("b", "y")))
     session.propose([call("x", "1")])
-    session.observe("1", Succeeded(Unreadable(a=1)))
+    session.observe("1", Succeeded(Unreadable()))
     assert session.state == "a"
     assert session.snapshot.to_json()["calls"] == 1
 
@@ -46,7 +49,7 @@ def test_a_result_that_cannot_be_read_wedges_nothing() -> None:
 def test_arguments_that_cannot_be_read_wedge_nothing() -> None:
     """They are no arguments, and the next verb gets in."""
     session = start(book(step("a", "x"), step("b", "y")))
-    [verdict] = session.propose([ToolCall("x", Unreadable(a=1), "1")])
+    [verdict] = session.propose([ToolCall("x", Unreadable(), "1")])
     assert isinstance(verdict, Deny) and verdict.code == "bad_args"
     assert session.propose([call("x", "2")])[0].allowed
 
@@ -131,6 +134,15 @@ def test_equal_items_are_found_in_linear_time() -> None:
     session = start(machine)
     assert not session.propose([call("x", "1", list=[*items, {"n": 5.0}])])[0].allowed
     assert session.propose([call("x", "2", list=items)])[0].allowed
+
+
+def test_names_of_arguments_are_matched_in_linear_time() -> None:
+    """`additionalProperties` beside a pattern: RE2 decides, and what matches is let through."""
+    schema = {"type": "object", "patternProperties": {"^(a+)+$": {"type": "integer"}}, "additionalProperties": False}
+    session = start(book(step("a", "x"), tools={"x": {"parameters": schema}}))
+    assert not session.propose([ToolCall("x", {"a" * 40 + "!": 1}, "1")])[0].allowed
+    assert not session.propose([ToolCall("x", {"aaa": "one"}, "2")])[0].allowed
+    assert session.propose([ToolCall("x", {"aaa": 1}, "3")])[0].allowed
 
 
 @pytest.mark.parametrize("other", [{"name": "pay"}, {"name": "complete_step"}])
