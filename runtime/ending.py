@@ -113,7 +113,7 @@ def check_termination(run: Run) -> None:
     if run.ending is not None:
         return
     for branch in run.plan.definition.termination:
-        if holds(run, branch.condition):
+        if holds(run, branch.condition) is True:
             terminate(run, branch)
             return
     definition = run.plan.definition
@@ -156,25 +156,33 @@ def required_open(run: Run) -> bool:
     return False
 
 
-def holds(run: Run, condition: Condition) -> bool:
-    """Evaluate a condition on the registers; unknown is not true (S36)."""
+def holds(run: Run, condition: Condition) -> bool | None:
+    """Evaluate a condition on the registers: true, false, or None where it is unknown, which ends nothing (S36, S44)."""
     match condition:
         case AllOf(parts):
-            return all(holds(run, part) for part in parts)
+            answers = [holds(run, part) for part in parts]
+            return False if False in answers else None if None in answers else True
         case AnyOf(parts):
-            return any(holds(run, part) for part in parts)
+            answers = [holds(run, part) for part in parts]
+            return True if True in answers else None if None in answers else False
         case Not(part):
-            return not holds(run, part)
+            answer = holds(run, part)
+            return None if answer is None else not answer
         case _:
             return LEAVES[type(condition)](run, condition)
 
 
-LEAVES: dict[type, Callable[[Run, Any], bool]] = {
+def called(run: Run, condition: ToolCalled) -> bool | None:
+    """A success met it; or one may have."""
+    return True if condition in run.called else None if condition in run.doubted else False
+
+
+LEAVES: dict[type, Callable[[Run, Any], bool | None]] = {
     MaxIterations: lambda run, c: run.iterations >= c.limit,
     TokenLimit: lambda run, c: run.tokens >= c.limit,
     TimeLimit: lambda run, c: elapsed(run.started, run.now) >= c.seconds,
     NoToolCalls: lambda run, c: run.text_only,
-    ToolCalled: lambda run, c: c in run.called,
-    ConfidenceMet: lambda run, c: run.confidence is not None and run.confidence >= c.threshold,
-    TextMention: lambda run, c: pattern(c.pattern).found_in(run.text) is True,
+    ToolCalled: called,
+    ConfidenceMet: lambda run, c: None if run.confidence is None else run.confidence >= c.threshold,
+    TextMention: lambda run, c: pattern(c.pattern).found_in(run.text),
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from guideway.statemachine.expressions import Unknown as Missing
-from guideway.statemachine.expressions import compile_value
+from guideway.statemachine.expressions import compile_value, plain
 from guideway.statemachine.steps import Approval
 
+from .facts import copy
 from .own import clean
 from .run import Bound, Pending, Run, Status
 from .scope import scope
@@ -15,8 +16,19 @@ from .verdicts import Ask, NeedsApproval
 
 
 def text(run: Run, template: Any, names: dict[str, Any]) -> Any:
-    """Fill a template; a value that is unknown comes back as `Missing`."""
-    return compile_value(template)(names, run.now)
+    """Fill a template; a value that is unknown, or cannot be written as JSON (2^53 + 1), comes back as `Missing`."""
+    return written(compile_value(template)(names, run.now))
+
+
+def written(value: Any) -> Any:
+    """A value as it leaves the evaluator: plain JSON of our own, or unknown."""
+    found = value if isinstance(value, Missing) else plain(value)
+    if isinstance(found, Missing):
+        return found
+    try:
+        return copy(found)
+    except ValueError as error:
+        return Missing(str(error))
 
 
 def write(run: Run, approval: Approval, names: dict[str, Any]) -> tuple[str, tuple[str, ...]] | str:

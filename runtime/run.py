@@ -169,7 +169,7 @@ class Run:
     """Everything that moves in one run of a playbook."""
 
     __slots__ = (
-        "busy", "called", "calls", "commands", "confidence", "cursor", "digest", "ended_at", "ending", "facts", "fresh",
+        "busy", "called", "calls", "commands", "confidence", "cursor", "digest", "doubted", "ended_at", "ending", "facts", "fresh",
         "history", "incomplete", "inputs", "iterations", "moves", "now", "nudges", "numbered", "outcome", "outstanding",
         "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown", "started",
         "started_by", "text", "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits",
@@ -213,6 +213,8 @@ class Run:
         """automatic moves of the current macro-step (S9.4)"""
         self.called: set[ToolCalled] = set()
         """`tool_called` conditions that have been met"""
+        self.doubted: set[ToolCalled] = set()
+        """those of which a call may or may not have been one: its `where` or `expect` was unknown"""
         self.iterations = self.calls = self.tokens = self.nudges = self.refusals = self.numbered = 0
         self.confidence: float | None = None
         self.text = ""

@@ -113,17 +113,17 @@ class Session:
         free = self._free
         if free and now is None and usage is None and type(calls) is list and len(calls) == 1:
             try:
-                free.pop()
+                del free[0]  # no call, so that nothing can come between taking the token and the next line
             except IndexError:  # another thread was quicker
                 return self._propose(calls, text, usage, now)
             try:
                 verdict = quick.propose(self._run, calls[0], text, self._held)
+                if verdict is not None:
+                    return [verdict]
+                free.append(None)
             except BaseException:
-                free.append(None)  # whatever happened, the next verb must get in
+                self._break_off()
                 raise
-            if verdict is not None:
-                return [verdict]
-            free.append(None)
         return self._propose(calls, text, usage, now)
 
     def _propose(
@@ -148,18 +148,19 @@ class Session:
         held = self._held
         if held and now is None and type(outcome) is Succeeded:
             try:
-                call = held.pop()
+                call = held[0]
+                del held[0]  # no call between the two, so that no other thread and no signal comes between
             except IndexError:  # another thread was quicker
                 return self._observe(call_id, outcome, now)
             try:
                 progress = quick.observe(self._run, call, outcome) if call[0] == call_id else None
-            except BaseException:
+                if progress is not None:
+                    self._free.append(None)
+                    return progress
                 held.append(call)
+            except BaseException:
+                self._break_off()
                 raise
-            if progress is not None:
-                self._free.append(None)
-                return progress
-            held.append(call)
         return self._observe(call_id, outcome, now)
 
     def _observe(self, call_id: str, outcome: Outcome, now: datetime | None) -> Progress:
@@ -247,13 +248,20 @@ class Session:
         except HostError:
             self._undo(saved, before, seen)
             raise
-        except Exception:
+        except BaseException:
             self._undo(saved, before, seen)
             if saved is None:
                 break_off(run)  # a fault of our own, half way through: nothing may be admitted any more
             raise
         finally:
             run.busy = False
+
+    def _break_off(self) -> None:
+        """The fast path was cut off half way (Ctrl-C): take the token wherever it is, and admit nothing any more."""
+        self._free.clear()
+        self._held.clear()
+        self._gate.inside = True
+        break_off(self._run)
 
     def _undo(self, saved: Run | None, before: datetime | None, seen: int) -> None:
         self._run.now = before

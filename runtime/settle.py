@@ -7,7 +7,6 @@ from typing import Any
 
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.expressions import Unknown as Missing
-from guideway.statemachine.expressions import plain
 from guideway.statemachine.steps import Retry
 from guideway.statemachine.tools import Effect
 
@@ -17,7 +16,7 @@ from .gate import fact_of, same_visit
 from .issue import wait
 from .moves import fail, take
 from .own import Settled, clean
-from .questions import ask_whether
+from .questions import ask_whether, written
 from .run import Bound, Run, Status
 from .schemas import problem
 from .scope import scope, truth
@@ -80,9 +79,11 @@ def keep(run: Run, bound: Bound, result: Any) -> None:
         run.unknown = [tool for tool in run.unknown if tool != bound.tool]
     for condition in run.plan.called.get(bound.tool, ()):
         names = scope(run, args=bound.args, result=result)
-        rules = [rule for rule in (condition.where, condition.expect) if rule is not None]
-        if all(truth(run, rule, names) is True for rule in rules):
+        answers = [truth(run, rule, names) for rule in (condition.where, condition.expect) if rule is not None]
+        if all(answer is True for answer in answers):
             run.called.add(condition)
+        elif False not in answers:
+            run.doubted.add(condition)
 
 
 def mark(run: Run, bound: Bound, good: bool) -> None:
@@ -253,11 +254,11 @@ def round_done(run: Run, bound: Bound, fault: str | None, result: Any) -> None:
     names = scope(run, args=bound.args, result=result)
     if fault is None:
         if repeat.collect is not None:
-            item = repeat.collect(names, run.now)
+            item = written(repeat.collect(names, run.now))
             if isinstance(item, Missing):
                 fail(run, f"collect: {item.why}")
                 return
-            cursor.collected = [*(cursor.collected or ()), plain(item)]
+            cursor.collected = [*(cursor.collected or ()), item]
         if truth(run, repeat.until, names) is True:
             complete_call(run)
             return

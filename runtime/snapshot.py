@@ -90,6 +90,7 @@ def take(run: Run) -> Snapshot:
         "pending": [pending_json(p, index) for p in run.pending.values()],
         "timers": [[stamp(t.due), t.kind, t.step, t.visit] for t in run.timers],
         "called": [i for i, leaf in enumerate(leaves) if leaf in run.called],
+        "doubted": [i for i, leaf in enumerate(leaves) if leaf in run.doubted],
         "commands": [command_json(c) for c in run.commands.values()],
     }
     return Snapshot(data)
@@ -190,14 +191,8 @@ def restore(plan: Plan, saved: Snapshot | Mapping[str, Any]) -> Run:
 def rebuild(plan: Plan, data: Mapping[str, Any]) -> Run:
     """The inverse of `take`."""
     run = Run(plan, copy(data["inputs"]), data["run_id"], data["started_by"], moment(data["started"]))
-    for name in PLAIN:
-        kind = type(getattr(run, name))
-        optional = name in ("ending", "outcome", "confidence")
-        if not optional and type(data[name]) is not kind:
-            raise HostError(f"the snapshot is damaged: `{name}` is no {kind.__name__}")
-        setattr(run, name, data[name])
-    for name in COPIED:
-        setattr(run, name, copy(data[name]))
+    for name in (*PLAIN, *COPIED):
+        setattr(run, name, like(getattr(run, name), data[name], name))
     run.now = moment(data["now"])
     run.cursor = cursor_of(data["cursor"])
     run.row = plan.rows[run.cursor.state]
@@ -210,8 +205,21 @@ def rebuild(plan: Plan, data: Mapping[str, Any]) -> Run:
     run.timers = [Timer(due, *rest) for due, *rest in ((moment(t[0]), *t[1:]) for t in data["timers"]) if due]
     leaves = [leaf for found in plan.called.values() for leaf in found]
     run.called = {leaves[i] for i in data["called"]}
+    run.doubted = {leaves[i] for i in data["doubted"]}
     run.commands = {c[1]: command_of(c) for c in data["commands"]}
     return run
+
+
+def like(fresh: Any, saved: Any, name: str) -> Any:
+    """
+    A copy of a saved value, which must be of the kind that a new run has there.
+
+    Raises:
+        ValueError: it is of another kind.  Where a new run has none yet, anything goes.
+    """
+    if fresh is not None and type(saved) is not type(fresh):
+        raise ValueError(f"`{name}` is no {type(fresh).__name__}")
+    return copy(saved)
 
 
 def moment(text: str | None) -> datetime | None:
@@ -223,7 +231,7 @@ def cursor_of(data: Mapping[str, Any]) -> Cursor:
     """Place and registers."""
     cursor = Cursor(data["state"])
     for name in COUNTERS:
-        setattr(cursor, name, copy(data[name]))
+        setattr(cursor, name, like(getattr(cursor, name), data[name], name))
     cursor.counts = {int(index): count for index, count in data["counts"].items()}
     barred = {tool: until for tool, text in data["barred"].items() if (until := moment(text))}
     cursor.barred = barred or None
@@ -234,7 +242,7 @@ def bound_of(plan: Plan, data: Mapping[str, Any]) -> Bound:
     """A call that is not settled."""
     bound = Bound(data["call_id"], data["tool"], copy(data["args"]), data["automatic"])
     for name in PARTS[4:-1]:
-        setattr(bound, name, data[name])
+        setattr(bound, name, like(getattr(bound, name), data[name], name))
     bound.fault = tuple(data["fault"]) if data["fault"] else None
     bound.status = Status(data["status"])
     if data["line"] is not None:
