@@ -20,6 +20,7 @@ from guideway.statemachine.steps import Step
 from guideway.statemachine.tools import best_match, is_pattern
 
 from .chain import Chain, Exits, Way, Ways, head
+from .contracts import name_taken
 from .defaults import TARGETS, Keys
 from .ends import DONE, Ends
 from .findings import WITHOUT_PLACES, Findings, Path
@@ -32,7 +33,7 @@ from .scope import Scope
 from .steps import KINDS, StepLowering
 from .targets import Targets
 from .termination import lower_termination
-from .tools import lower_tools
+from .tools import CONTROL, lower_tools
 
 LEAST_ITERATIONS = 1000
 ITERATIONS_PER_STEP = 20
@@ -210,8 +211,10 @@ class _Lowering:
     def _check_optional_tools(self) -> None:
         scope = self.reader.scope
         for index, tool in enumerate(self.playbook.optional_tools):
-            if not scope.knows_tool(tool):
-                path: Path = ("optional_tools", index)
+            path: Path = ("optional_tools", index)
+            if tool in CONTROL:
+                self.findings.add(path, name_taken(tool, tool, self.findings.at(path)))
+            elif not scope.knows_tool(tool):
                 self.findings.add(path, unknown_tool(tool, self.findings.at(path), scope.tools))
 
     def _check_ids(self, steps: Sequence[Step], states: Sequence[State]) -> None:

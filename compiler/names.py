@@ -68,8 +68,8 @@ def unknown_outcome(word: str, span: Span, outcomes: Iterable[str]) -> Diagnosti
 def unknown_tool(name: str, span: Span, tools: Iterable[str]) -> Diagnostic:
     """
     ## What it finds
-    A tool that a step or a condition names and `tools` does not list.  Without `tools` the alphabet is what the
-    steps name, so nothing is unknown.
+    A tool that a step or a condition names and `tools` does not list.  Without `tools` the alphabet is what the steps
+    and `optional_tools` name, so that only a condition can name an unknown one.
 
     ## Why it matters
     A step that waits for a misspelt tool can never complete, and a misspelt stop condition never stops.

@@ -37,6 +37,21 @@ def schema_fault(schema: Mapping[str, Any]) -> tuple[str, Path] | None:
     return next(_unusable(schema), None)
 
 
+def no_arguments(schema: Mapping[str, Any]) -> tuple[str, Path] | None:
+    """
+    Say why no arguments can ever fit a schema of a tool's `parameters`; they are always a map.
+
+    >>> no_arguments({"type": "string"})
+    ('the arguments of a call are a map, and this takes none', ('type',))
+    """
+    kinds = schema.get("type", "object")
+    if "object" not in (kinds if isinstance(kinds, list) else [kinds]):
+        return "the arguments of a call are a map, and this takes none", ("type",)
+    if schema.get("$ref") == "#":
+        return "it refers to itself, and says nothing", ("$ref",)
+    return None
+
+
 def _unusable(schema: Mapping[str, Any]) -> Iterator[tuple[str, Path]]:
     """References that lead nowhere, and patterns that RE2 does not read: at run time they could only refuse."""
     whole = _NOWHERE.with_resource("", DRAFT202012.create_resource(schema)).resolver()

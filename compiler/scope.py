@@ -61,6 +61,19 @@ class Scope:
         """Tell whether the alphabet holds the tool; without `tools`, what is named.  A pattern may match none."""
         return not self.closed or is_pattern(name) or self.spec(name) is not None
 
+    def calls_tool(self, name: str) -> bool:
+        """Tell whether a tool can be called: `tools` lists it; without `tools`, a step or an optional tool names it."""
+        if is_pattern(name) or self.closed:
+            return not is_pattern(name) and self.knows_tool(name)
+        if self._dark or self.playbook.allow_extra_tools or best_match(name, self._loose) is not None:
+            return self.knows_tool(name)
+        return any(name in tools for tools in self.facts.values())
+
+    def called_tools(self) -> list[str]:
+        """Every tool that is named by a step or beside the steps, for suggestions."""
+        named = dict.fromkeys(tool for tools in self.facts.values() for tool in tools)
+        return list(named | dict.fromkeys(self.playbook.optional_tools))
+
     def spec(self, tool: str) -> ToolSpec | None:
         """Find what is declared of a tool: under its name, else under the most specific pattern."""
         if not self.tools:

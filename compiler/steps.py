@@ -11,14 +11,14 @@ from guideway.statemachine.expressions.expression import Expression
 from guideway.statemachine.steps import Call, Entry, Repeat, Retry, Step, Work
 from guideway.statemachine.tools import Effect, is_pattern
 
-from .contracts import missing_argument, retry_of_a_write, too_few_calls, unknown_argument
+from .contracts import missing_argument, name_taken, retry_of_a_write, too_few_calls, unknown_argument
 from .defaults import Keys
 from .findings import Path
 from .idle import check_idle_keys
 from .names import unknown_tool
 from .page import unresolved_skill
 from .reading import Reader
-from .tools import lower_approval
+from .tools import CONTROL, lower_approval
 from .validations import lower_validation
 
 KINDS = {
@@ -94,6 +94,7 @@ class StepLowering:
             lower_approval(entry.approval, "call", (*path, "approval"), self.reader, entry.tool),
             entry.because,
             span,
+            waived=entry.approval is not None and entry.approval.none,
         )
 
     def _times(self, tool: str, written: int | None, optional: bool) -> int | None:
@@ -114,7 +115,9 @@ class StepLowering:
 
     def _known(self, tool: str, path: Path) -> None:
         scope = self.reader.scope
-        if not scope.knows_tool(tool):
+        if tool in CONTROL:
+            self.reader.findings.add(path, name_taken(tool, tool, self.reader.findings.at(path)))
+        elif not scope.knows_tool(tool):
             self.reader.findings.add(
                 path, unknown_tool(tool, self.reader.findings.at(path), self.reader.findings.offer(scope.tools))
             )

@@ -84,9 +84,11 @@ def _parts(items: Sequence[TerminationItem], path: Path, reader: Reader) -> tupl
 
 def _tool_called(item: TerminationItem, path: Path, reader: Reader) -> Condition:
     tool = item.tool_called or ""
-    if not reader.scope.knows_tool(tool):
+    scope = reader.scope
+    if not scope.calls_tool(tool):
         span = reader.findings.at((*path, "tool_called"))
-        reader.findings.add(path, unknown_tool(tool, span, reader.scope.tools))
+        known = scope.called_tools() if scope.knows_tool(tool) else scope.tools
+        reader.findings.add(path, unknown_tool(tool, span, known))
     return ToolCalled(
         tool,
         reader.expression(item.where, "where", (*path, "where"), tool),

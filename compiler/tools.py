@@ -40,7 +40,7 @@ def _tool(name: str, spec: ToolSpec, reader: Reader) -> Tool:
     path: Path = ("tools", name)
     for key, schema in (("parameters", spec.parameters), ("result", spec.result)):
         if schema is not None:
-            check_schema(schema, f"the {key} of `{name}`", (*path, key), reader)
+            check_schema(schema, f"the {key} of `{name}`", (*path, key), reader, arguments=key == "parameters")
     return Tool(
         name,
         Effect(spec.effect),
@@ -55,11 +55,13 @@ def _tool(name: str, spec: ToolSpec, reader: Reader) -> Tool:
     )
 
 
-def check_schema(schema: dict[str, object], what: str, path: Path, reader: Reader) -> bool:
-    """Report a schema that is none; tell whether it is one."""
-    from .schemas import schema_fault  # jsonschema is heavy, and most playbooks hold no schema
+def check_schema(
+    schema: dict[str, object], what: str, path: Path, reader: Reader, *, arguments: bool = False
+) -> bool:
+    """Report a schema that is none, or one of arguments that no arguments can fit; tell whether it is one."""
+    from .schemas import no_arguments, schema_fault  # jsonschema is heavy, and most playbooks hold no schema
 
-    fault = schema_fault(schema)
+    fault = schema_fault(schema) or (no_arguments(schema) if arguments else None)
     if fault is not None:
         message, inside = fault
         reader.findings.add(path, bad_schema(what, message, reader.findings.at((*path, *inside))))

@@ -8,9 +8,8 @@ from typing import Any
 
 from .builder import Builder, SpentError
 from .nodes import Node, path_text
-from .scalars import MAX_DIGITS, control_in, short
+from .scalars import EXACT, control_in, short
 
-_LIMIT = 10**MAX_DIGITS
 _Step = tuple[str | int, Any]
 
 
@@ -82,9 +81,9 @@ class _Walk:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, int):
-            if -_LIMIT < value < _LIMIT:
+            if -EXACT <= value <= EXACT:
                 return int(value)
-            self.refuse(f"the integer has more than {MAX_DIGITS} digits; give it as text")
+            self.refuse("the integer lies beyond ±2^53, which numbers of JSON hold exactly; give it as text")
         elif isinstance(value, float):
             if math.isfinite(value):
                 return float(value)

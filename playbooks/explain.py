@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from .base import Part
-from .faults import Fault, Path, key_text, short, value_text
+from .faults import AS_WRITTEN, Fault, Path, key_text, short, value_text
 from .inputs import InputSpec
 from .later import is_later
 from .levels import keys, level_at, limits
@@ -119,7 +119,7 @@ def _wrong_type(path: Path, subject: str, value: Any, context: Mapping[str, Any]
 
 def _type_repair(kind: str, value: Any) -> str | None:
     if kind == "string_type" and isinstance(value, bool | int | float):
-        return f'quote it: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+        return f'quote it: `"{AS_WRITTEN}"`'
     if kind in {"int_type", "float_type"} and isinstance(value, str) and value.strip().lstrip("-").isdigit():
         return f"write it without quotes: `{value.strip()}`"
     if kind == "bool_type" and isinstance(value, str):

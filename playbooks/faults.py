@@ -12,6 +12,9 @@ from .nodes import path_text
 
 Path = tuple[str | int, ...]
 
+AS_WRITTEN = "{as written}"
+"""Stands in a repair for the value as its author wrote it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -31,7 +34,13 @@ class Fault:
         span = document.key_span(self.path) if self.at == "key" else document.span(self.path)
         message = self.message if document.has_places else f"{path_text(self.path)}: {self.message}"
         related = tuple(Related(document.span(path), text) for path, text in self.related)
-        return Diagnostic(self.code, Level.ERROR, message, span, self.help or None, related)
+        repair = self.help and self.help.replace(AS_WRITTEN, self._written(document))
+        return Diagnostic(self.code, Level.ERROR, message, span, repair or None, related)
+
+    def _written(self, document: Document) -> str:
+        """The value letter for letter, where there is a page: `1e3`, and not the number it stands for."""
+        node = document.root.at(self.path) if document.root is not None else None
+        return str(node.text if node is not None and document.has_places else node.plain() if node else "")
 
 
 def key_text(path: Path) -> str:

@@ -11,6 +11,7 @@ from guideway.statemachine.diagnostic import Diagnostic, Level
 from guideway.statemachine.errors import PlaybookError
 
 from .document import Document
+from .limits import Limits
 from .models import Playbook
 from .quiet import no_collection
 from .reader import read_data, read_file, read_text
@@ -43,34 +44,37 @@ class PlaybookLoader:
     """
     Load playbooks from JSON and YAML.
 
-    Every method raises `PlaybookLoadError` with all the faults, never another exception, whatever it is given.
+    `limits` bound what is read (bytes, values, depth).  Every method raises `PlaybookLoadError` with all the faults, never another exception, whatever it is given.
 
     >>> PlaybookLoader().load_yaml_string("id: triage\\nname: Triage").id
     'triage'
     """
 
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+
     def load_file(self, path: str | Path) -> Playbook:
         """Load a `.json`, `.yaml` or `.yml` file."""
         if not isinstance(path, str | Path):
             raise PlaybookLoadError(f"a path is a str or a Path, not {_kind(path)}")
-        return _playbook(partial(read_file, path), Path(path))
+        return _playbook(partial(read_file, path, limits=self.limits), Path(path))
 
     def load_dict(self, data: dict[str, Any]) -> Playbook:
         """Load plain data, as `json.load` gives it."""
         if not isinstance(data, dict):
             raise PlaybookLoadError(f"a playbook is a dict of keys, not {_kind(data)}")
-        return _playbook(partial(read_data, data))
+        return _playbook(partial(read_data, data, limits=self.limits))
 
     def load_json_string(self, json_string: str) -> Playbook:
         """Load the text of a JSON file."""
-        return _playbook(partial(read_text, _text(json_string), syntax="json"))
+        return _playbook(partial(read_text, _text(json_string), syntax="json", limits=self.limits))
 
     def load_yaml_string(self, yaml_string: str) -> Playbook:
         """Load the text of a YAML file."""
-        return _playbook(partial(read_text, _text(yaml_string), syntax="yaml"))
+        return _playbook(partial(read_text, _text(yaml_string), syntax="yaml", limits=self.limits))
 
 
-def load_playbook(source: str | Path | Mapping[str, Any]) -> Playbook:
+def load_playbook(source: str | Path | Mapping[str, Any], *, limits: Limits | None = None) -> Playbook:
     """
     Load a playbook from a dict, a path, or a text.
 
@@ -83,14 +87,14 @@ def load_playbook(source: str | Path | Mapping[str, Any]) -> Playbook:
     Traceback (most recent call last):
     guideway.playbooks.loader.PlaybookLoadError: <text>:1:1: error: the playbook has no `name` [GW023]
     """
-    loader = PlaybookLoader()
+    loader = PlaybookLoader(limits)
     if isinstance(source, Mapping):
         return loader.load_dict(dict(source))
     if isinstance(source, Path):
         return loader.load_file(source)
     if not isinstance(source, str):
         raise PlaybookLoadError(f"a playbook comes from a path, a text or a dict, not from {_kind(source)}")
-    return _playbook(partial(read_text, source)) if is_text(source) else loader.load_file(source)
+    return _playbook(partial(read_text, source, limits=loader.limits)) if is_text(source) else loader.load_file(source)
 
 
 def is_text(source: str) -> bool:

@@ -7,10 +7,10 @@ suggestions for misspelt keys and the tests are all derived from them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr
 
@@ -195,6 +195,14 @@ class Playbook(Part):
     def file(self) -> str:
         """Where the playbook came from: a path, `<text>` or `<dict>`."""
         return self._source.file
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy, as pydantic does.  A changed copy is no longer what a reader has looked at, and is checked anew."""
+        copied = super().model_copy(update=update, deep=deep)
+        if update:
+            copied._source = Source()
+            copied.__dict__.pop("_places", None)
+        return copied
 
     @property
     def built_by_hand(self) -> bool:

@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 
 MAX_DIGITS = 18
+EXACT = 2**53
+"""Integers up to here are the same to every reader of JSON (RFC 7493)."""
 """Digits of the largest integer taken: it fits 64 bits in every language that may read the file after us."""
 
 CONSTANTS: dict[str, bool | None] = {
@@ -77,7 +79,10 @@ def _whole(text: str, base: int) -> int:
     digits = len(text.lstrip("+-")) if base == 10 else (len(text) - 2) * 6 // 5
     if digits > MAX_DIGITS:
         raise NumberError(f"has more than {MAX_DIGITS} digits" if base == 10 else "has more than 15 hexadecimal digits")
-    return int(text, base)
+    value = int(text, base)
+    if abs(value) > EXACT:
+        raise NumberError("lies beyond ±2^53, which numbers of JSON hold exactly")
+    return value
 
 
 def whole(text: str) -> int:

@@ -157,7 +157,7 @@ def required_open(run: Run) -> bool:
 
 
 def holds(run: Run, condition: Condition) -> bool | None:
-    """Evaluate a condition on the registers: true, false, or None where it is unknown, which ends nothing (S36, S44)."""
+    """Evaluate a condition on the registers: true, false, or None where it is unknown; unknown ends nothing (S36)."""
     match condition:
         case AllOf(parts):
             answers = [holds(run, part) for part in parts]

@@ -49,7 +49,7 @@ class Line:
         self.where: tuple[Expression, ...] = tuple(w for w in (entry.where, tool.where) if w is not None)
         self.because = entry.because or tool.because
         self.expect = entry.expect
-        self.approval: Approval | None = entry.approval or tool.approval
+        self.approval: Approval | None = None if entry.waived else entry.approval or tool.approval
         self.fact = entry.fact
         self.keep = plan.keeper.wants(entry.fact) if entry.fact else True
         terms = plan.definition.terms

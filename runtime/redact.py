@@ -1,20 +1,48 @@
-"""Keeping what is sensitive out of everything that leaves the process: traces, messages, pictures."""
+"""
+Keeping what is sensitive out of everything that leaves the process: traces, messages, questions, pictures.
+
+What a model passes is hidden by its place: a parameter marked `sensitive` shows as `•••` there, and nowhere else, so
+that no model can choose what people do not get to read.  What the operator gave as a sensitive input is hidden by its
+value, wherever it turns up.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from guideway.statemachine.definition import Definition
+from guideway.statemachine.expressions import Terms
+from guideway.statemachine.tools import Tool
 
-HIDDEN = "•••"
+from .asks import Asked, approvals_of
+from .marks import HIDDEN, Marks, unique
+
+if TYPE_CHECKING:
+    from .approvals import Question
+
+__all__ = ["HIDDEN", "Redactor"]
+
 SHORTEST = 3
 """A shorter text is hidden where it is a whole value, and not inside of others: that would leave no text readable."""
+HARMLESS = ("is a required property", "is not among the properties it takes", "are not among the properties it takes")
+"""How faults end that name keys, and show nothing of a value."""
+GLIMPSE = 4
+"""A message that holds this much of the beginning of a hidden argument is not shown."""
+EVALUATED = ("where", "approval", "expect")
+"""Faults that an expression over the arguments found."""
+KEPT = (
+    "kind", "at", "playbook", "digest", "verdict", "state", "source", "event", "target", "outcome", "code", "of",
+    "step", "number", "tokens", "confidence", "counts", "timer", "effect", "verb", "rule", "because",
+)  # fmt: skip
+"""Words and numbers of the engine and of the playbook: nothing that an input could have put there."""
 
 
 class Redactor:
     """
-    Knows the sensitive values of one run, from its inputs and from arguments that a tool's `parameters` mark.
+    Knows the sensitive inputs of one run, and which parameters its tools mark.
 
     >>> from guideway.statemachine.definition import Input
     >>> definition = Definition("p", "P", "a", {}, {}, inputs={"token": Input("token", sensitive=True)})
@@ -25,54 +53,166 @@ class Redactor:
 
     def __init__(self, definition: Definition, inputs: Mapping[str, Any]) -> None:
         self._definition = definition
+        self._inputs = {
+            name: inputs.get(name, given.default) for name, given in definition.inputs.items()
+        }
+        self._marks: dict[tuple[str, bool], Marks] = {}
         self._texts: set[str] = set()
+        self._numbers: set[float] = set()
         for name, declared in definition.inputs.items():
-            if declared.sensitive:
-                self.learn(inputs.get(name, declared.default))
+            value = self._inputs[name]
+            clean = HIDDEN if declared.sensitive else Marks(declared.schema).hide(value)
+            for secret in hidden_leaves(value, clean):
+                self._learn(secret)
+        self._longest_first = sorted((text for text in self._texts if len(text) >= SHORTEST), key=len, reverse=True)
+        self._words = frozenset(words(definition)) if self._texts else frozenset[str]()
 
-    def learn(self, value: Any) -> None:
-        """Hide this value, and every text and number in it, from now on."""
-        self._texts.update(text for leaf in leaves(value) if (text := str(leaf)))
+    def _learn(self, secret: Any) -> None:
+        if not isinstance(secret, str):
+            self._numbers.add(secret)
+        text = str(secret)
+        # as it is, and as JSON and messages quote it
+        for form in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]):
+            if form:
+                self._texts.add(form)
 
     def hide(self, value: Any) -> Any:
-        """A copy without what is sensitive."""
+        """A copy without the values of sensitive inputs."""
         if not self._texts:
             return value
         match value:
             case str():
                 return self._hide_text(value)
             case dict():
-                return {self._hide_text(key): self.hide(item) for key, item in value.items()}
+                return unique((self._hide_key(key), self.hide(item)) for key, item in value.items())
             case list() | tuple():
                 return [self.hide(item) for item in value]
-            case int() | float() if not isinstance(value, bool) and str(value) in self._texts:
+            case int() | float() if not isinstance(value, bool) and value in self._numbers:
                 return HIDDEN
         return value
 
+    def args(self, tool: str | None, args: Any) -> Any:
+        """The arguments of a call as they may be shown: what the tool's schema marks is hidden in its place."""
+        return self.hide(self._marked(tool, args))
+
+    def question(self, question: Question) -> Question:
+        """A question as it may be shown: its text, and its call."""
+        about = {"of": question.of, "step": question.step, "tool": question.tool, "args": question.args}
+        ask = self._ask({**about, "ask": question.ask})
+        return replace(question, ask=ask, args=self.args(question.tool, question.args))
+
     def record(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """A record as it may be written; its arguments are looked through for what the tool calls sensitive."""
-        args, tool = record.get("args"), self._definition.tool(str(record.get("tool")))
-        if isinstance(args, Mapping) and tool is not None and tool.parameters is not None:
-            for name, schema in dict(tool.parameters.get("properties", {})).items():
-                if isinstance(schema, Mapping) and schema.get("sensitive") is True and name in args:
-                    self.learn(args[name])
+        """A record as it may be written."""
         kept = {key: record[key] for key in KEPT if key in record}
-        return {**{key: self.hide(value) for key, value in record.items()}, **kept}
+        shown = {key: self.hide(value) for key, value in record.items() if key not in kept} | kept
+        tool = record.get("tool")
+        if isinstance(tool, str) and self._tool(tool) is not None:
+            shown["tool"] = tool
+        if "args" in record:
+            shown["args"] = self.args(tool, record["args"])
+        match record["kind"]:
+            case "started":
+                shown["inputs"] = self.hide(self._given(record.get("inputs")))
+            case "asked":
+                shown["ask"] = self._ask(record)
+                shown["approvers"] = [self._person(name) for name in record.get("approvers", ())]
+            case "answered":
+                shown["by"] = self._person(record.get("by"))
+            case "decided" if "detail" in record:
+                clean = self._marked(tool, record.get("args"))
+                shown["detail"] = self.hide(fault_text(record["detail"], record.get("args"), clean, record.get("code")))
+            case "settled" if isinstance(record.get("detail"), Mapping):
+                shown["detail"] = self.hide(self._detail(str(tool), record["detail"]))
+        return {key: shown[key] for key in record}
+
+    def _given(self, inputs: Any) -> Any:
+        declared = self._definition.inputs
+        return {name: Marks(declared[name].schema).hide(value) for name, value in dict(inputs or {}).items()}
+
+    def _detail(self, tool: str, detail: Mapping[str, Any]) -> dict[str, Any]:
+        """What came of a call; a result schema may mark places, too."""
+        if "result" not in detail:
+            return dict(detail)
+        clean = self._marks_of(tool, result=True).hide(detail["result"])
+        code = "bad_args" if str(detail.get("fault")).startswith("result_schema") else "expect"
+        told = {"fault": fault_text(detail["fault"], detail["result"], clean, code)} if "fault" in detail else {}
+        return {**detail, "result": clean, **told}
+
+    def _person(self, name: Any) -> Any:
+        """Whom the playbook names is no secret."""
+        return name if name in self._words else self.hide(name)
+
+    def _ask(self, record: Mapping[str, Any]) -> str:
+        args = record.get("args")
+        ask, clean = str(record["ask"]), self._marked(record.get("tool"), args)
+        if record["of"] == "reconcile" or (not self._texts and clean == args):
+            return ask
+        known = {"inputs": self._inputs, "terms": Terms(self._definition.terms)}
+        asked = Asked(ask, args or {}, clean or {}, known, self._definition.terms)
+        step = self._definition.steps.get(record["step"])
+        return asked.shown(approvals_of(self._definition, record["of"], step, record.get("tool")), self._hide_text)
+
+    def _marked(self, tool: str | None, args: Any) -> Any:
+        return args if tool is None else self._marks_of(tool).hide(args)
+
+    def _marks_of(self, name: str, *, result: bool = False) -> Marks:
+        tool = self._tool(name)
+        key = (tool.name if tool is not None else "", result)
+        if key not in self._marks:
+            schema = None if tool is None else tool.result if result else tool.parameters
+            self._marks[key] = Marks(schema)
+        return self._marks[key]
+
+    def _tool(self, name: str) -> Tool | None:
+        found = self._definition.tool(name)
+        return found or next((tool for tool in self._definition.tools.values() if tool.alias == name), None)
+
+    def _hide_key(self, key: str) -> str:
+        return key if key in self._words else self._hide_text(key)
 
     def _hide_text(self, text: str) -> str:
         if text in self._texts:
             return HIDDEN
-        for secret in sorted(self._texts, key=len, reverse=True):
-            if len(secret) >= SHORTEST and secret in text:
+        for secret in self._longest_first:
+            if secret in text:
                 text = text.replace(secret, HIDDEN)
         return text
 
 
-KEPT = (
-    "kind", "at", "playbook", "digest", "verdict", "state", "source", "event", "target", "outcome", "code", "of",
-    "step",
-)  # fmt: skip
-"""Words of the engine and of the playbook: nothing that an input could have put there."""
+def fault_text(message: Any, value: Any, clean: Any, code: str | None) -> Any:
+    """
+    What is said about a value, unless it shows something of what is hidden in it.
+
+    >>> fault_text("['pin']: '4711' is too short", {"pin": "4711"}, {"pin": "•••"}, "bad_args")
+    '•••'
+    >>> fault_text("'user' is a required property", {"pin": "4711"}, {"pin": "•••"}, "bad_args")
+    "'user' is a required property"
+    """
+    if not isinstance(message, str) or value == clean:
+        return message
+    if code == "bad_args":
+        return message if message.endswith(HARMLESS) else HIDDEN
+    if code not in EVALUATED:
+        return message
+    glimpses = (str(leaf)[:GLIMPSE] for leaf in hidden_leaves(value, clean))
+    return HIDDEN if any(glimpse and glimpse in message for glimpse in glimpses) else message
+
+
+def hidden_leaves(value: Any, clean: Any) -> Iterator[Any]:
+    """
+    Every text and number of a value that its clean copy hides.
+
+    >>> list(hidden_leaves({"a": ["x", 7, True], "b": "y"}, {"a": "•••", "b": "y"}))
+    ['x', 7]
+    """
+    if clean == HIDDEN:
+        yield from leaves(value)
+    elif isinstance(value, Mapping) and isinstance(clean, Mapping):
+        for item, other in zip(value.values(), clean.values(), strict=True):
+            yield from hidden_leaves(item, other)
+    elif isinstance(value, list | tuple) and isinstance(clean, list):
+        for item, other in zip(value, clean, strict=True):
+            yield from hidden_leaves(item, other)
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -93,3 +233,18 @@ def leaves(value: Any) -> Iterator[Any]:
                 yield from leaves(item)
         case _:
             yield value
+
+
+def words(definition: Definition) -> Iterator[str]:
+    """Names that the playbook gives: those of steps, tools, inputs, arguments and people."""
+    yield from (*definition.inputs, *definition.tools, *definition.steps)
+    for tool in definition.tools.values():
+        for schema in (tool.parameters, tool.result):
+            yield from dict((schema or {}).get("properties", {}))
+        yield from tool.approval.approvers if tool.approval is not None else ()
+    for step in definition.steps.values():
+        entries = step.work.entries if step.work is not None else ()
+        yield from (entry.tool for entry in entries)
+        yield from dict(step.call.args) if step.call is not None else ()
+        for approval in (step.approval, *(entry.approval for entry in entries)):
+            yield from approval.approvers if approval is not None else ()

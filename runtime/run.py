@@ -169,10 +169,10 @@ class Run:
     """Everything that moves in one run of a playbook."""
 
     __slots__ = (
-        "busy", "called", "calls", "commands", "confidence", "cursor", "digest", "doubted", "ended_at", "ending", "facts", "fresh",
-        "history", "incomplete", "inputs", "iterations", "moves", "now", "nudges", "numbered", "outcome", "outstanding",
-        "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown", "started",
-        "started_by", "text", "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits",
+        "busy", "called", "calls", "commands", "confidence", "cursor", "doubted", "ended_at", "ending", "facts",
+        "fresh", "history", "incomplete", "inputs", "iterations", "moves", "now", "nudges", "numbered", "outcome",
+        "outstanding", "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown",
+        "started", "started_by", "text", "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits",
         "waiting",
     )  # fmt: skip
 

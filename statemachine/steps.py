@@ -43,6 +43,8 @@ class Entry:
     approval: Approval | None = None
     because: str | None = None
     span: Span | None = field(default=None, compare=False)
+    waived: bool = False
+    """`approval: none` was written here: not even the tool's own approval applies."""
 
 
 @dataclass(frozen=True, slots=True)

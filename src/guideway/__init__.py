@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from guideway.door import check, load
+    from guideway.playbooks.limits import Limits
     from guideway.playbooks.loader import PlaybookLoader, PlaybookLoadError, load_playbook
     from guideway.playbooks.models import Playbook, PlaybookStep, StepStatus
     from guideway.runtime.approvals import Approvals
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "guideway.door": ("check", "load"),
+    "guideway.playbooks.limits": ("Limits",),
     "guideway.playbooks.loader": ("PlaybookLoadError", "PlaybookLoader", "load_playbook"),
     "guideway.playbooks.models": ("Playbook", "PlaybookStep", "StepStatus"),
     "guideway.runtime.approvals": ("Approvals",),
@@ -65,7 +67,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Allow", "Approvals", "Ask", "Cancel", "Cancelled", "Defer", "Definition", "Deny", "Diagnostic", "Failed",
-    "GuidewayError", "HostError", "JournalError", "LegalCall", "Level", "Machine", "NeedsApproval", "Outcome",
+    "GuidewayError", "HostError", "JournalError", "LegalCall", "Level", "Limits", "Machine", "NeedsApproval", "Outcome",
     "Playbook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader", "PlaybookStep", "Progress", "RunCall",
     "Session", "Snapshot", "StepStatus", "Succeeded", "ToolCall", "Unknown", "Usage", "Verdict", "Wait", "check",
     "load", "load_playbook",

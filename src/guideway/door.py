@@ -8,6 +8,7 @@ from typing import Any
 
 from guideway.compiler import check as check_playbook
 from guideway.compiler import check_definition, compile_playbook
+from guideway.playbooks.limits import Limits
 from guideway.playbooks.loader import load_error, load_playbook
 from guideway.playbooks.models import Playbook
 from guideway.playbooks.validate import recheck
@@ -19,13 +20,14 @@ Source = str | Path | Mapping[str, Any] | Playbook
 Skills = Mapping[str, Sequence[str]]
 
 
-def load(source: Source, *, skills: Skills | None = None, flow: bool = True) -> Machine:
+def load(source: Source, *, skills: Skills | None = None, limits: Limits | None = None, flow: bool = True) -> Machine:
     """
     Read, validate, compile and check a playbook.
 
     Args:
         source: a path, a dict, JSON or YAML text (a string with a newline or a leading `{`), or a `Playbook`.
         skills: the tools each skill named by `uses` stands for.
+        limits: how much is read (bytes, values, depth).
         flow: look for steps that cannot be reached or never end, too; False leaves that to `check`.
 
     Raises:
@@ -34,7 +36,7 @@ def load(source: Source, *, skills: Skills | None = None, flow: bool = True) -> 
     >>> load({"id": "t", "name": "T", "steps": []}).definition.initial
     'success'
     """
-    playbook = read(source)
+    playbook = read(source, limits)
     compiled = compile_playbook(playbook, skills=skills)
     found = [*playbook.findings, *compiled.diagnostics]
     if compiled.definition is not None and flow:
@@ -46,7 +48,7 @@ def load(source: Source, *, skills: Skills | None = None, flow: bool = True) -> 
     return Machine.of(compiled.definition)
 
 
-def check(source: Source, *, skills: Skills | None = None) -> list[Diagnostic]:
+def check(source: Source, *, skills: Skills | None = None, limits: Limits | None = None) -> list[Diagnostic]:
     """
     Say everything that is known to be wrong with a playbook, in the order of the page.
 
@@ -54,13 +56,13 @@ def check(source: Source, *, skills: Skills | None = None) -> list[Diagnostic]:
     ['GW020']
     """
     try:
-        playbook = read(source)
+        playbook = read(source, limits)
     except PlaybookError as error:
         return list(error.diagnostics)
     return in_order([*playbook.findings, *check_playbook(playbook, skills=skills)])
 
 
-def read(source: Source) -> Playbook:
+def read(source: Source, limits: Limits | None = None) -> Playbook:
     """
     The playbook of a source.
 
@@ -68,7 +70,7 @@ def read(source: Source) -> Playbook:
         PlaybookError: one that was built in Python breaks a rule that a file has to keep, too.
     """
     if not isinstance(source, Playbook):
-        return load_playbook(source)
+        return load_playbook(source, limits=limits)
     found = recheck(source) if source.built_by_hand else []
     if any(finding.level is Level.ERROR for finding in found):
         raise load_error(source.file, found)

@@ -18,16 +18,22 @@ def type_from_schema(schema: Mapping[str, Any] | bool) -> Type:
     """
     Read a JSON Schema (2020-12); what it leaves open is dynamic, and nothing in it raises.
 
+    A map that lists its `properties` is taken at its word: reading another field is a slip, unless the schema itself
+    says that there are more (`additionalProperties`, patterns, combinations).
+
     A `$ref` is followed inside the same document only (`#/$defs/…`).  `anyOf` and `oneOf` are dynamic, unless the
     alternatives are one type and null.
 
     >>> t = type_from_schema({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
     >>> t.field("n").kind, t.open
-    ('int', True)
+    ('int', False)
     >>> type_from_schema({"anyOf": [{"type": "string"}, {"type": "null"}]}).nullable
     True
     """
     return _Reader(schema).of(schema)
+
+
+_MORE = ("allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "unevaluatedProperties")
 
 
 class _Reader:
@@ -93,7 +99,7 @@ class _Reader:
         fields = tuple(
             (str(name), replace(self.of(part), optional=name not in required)) for name, part in properties.items()
         )
-        rest = schema.get("additionalProperties", True)
+        rest = schema.get("additionalProperties", not fields or any(word in schema for word in _MORE))
         patterned = bool(schema.get("patternProperties"))
         other = self.of(rest) if isinstance(rest, Mapping) and not patterned else None
         return Type("map", fields=fields, open=rest is not False or patterned, other=other)

@@ -191,7 +191,7 @@ def cyclic() -> dict[str, Any]:
         ({"a": [Hostile()]}, "a[0]: Hostile is no JSON value"),
         ({"a": float("nan")}, "a: nan is no number that JSON can hold"),
         ({"a": (float("-inf"),)}, "a[0]: -inf is no number that JSON can hold"),
-        ({"a": 10**18}, "a: the integer has more than 18 digits; give it as text"),
+        ({"a": 2**53 + 1}, "a: the integer lies beyond ±2^53, which numbers of JSON hold exactly; give it as text"),
         ({"a": {True: 1}}, "a: key True is no text but bool"),
         ({Hostile(): 1}, "the playbook: key of type Hostile is no text but Hostile"),
         ({"a": "x\ud800"}, "a: the text holds a lone surrogate, which is no character"),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from guideway.playbooks.nodes import Node
 from guideway.playbooks.reader import read_data, read_text
 
-LIMIT = 10**18 - 1
+LIMIT = 2**53
 SCALARS = (
     st.none()
     | st.booleans()

@@ -121,7 +121,7 @@ def test_a_reference_that_leads_nowhere_is_found_before_it_can_refuse() -> None:
 
 def test_what_cannot_be_checked_is_refused() -> None:
     """A schema that only goes round in a circle refuses every call, and the run goes on."""
-    session = start(book(step("a", "x"), tools={"x": {"parameters": {"$ref": "#"}}}))
+    session = start(book(step("a", "x"), tools={"x": {"parameters": {"allOf": [{"$ref": "#"}]}}}))
     [verdict] = session.propose([call("x", "1")])
     assert isinstance(verdict, Deny) and verdict.code == "bad_args"
     assert not session.propose([call("x", "2")])[0].allowed

@@ -33,6 +33,7 @@ class Terminal:
 
     def decide(self, question: Question, objection: str = "") -> Decision | None:
         """Ask."""
+        question = self._redactor.question(question)
         with self._pause():
             try:
                 return self._ask(question, objection)
@@ -56,12 +57,10 @@ class Terminal:
     def _shown(self, question: Question, objection: str) -> list[str]:
         colour = coloured(sys.stdout)
         whom = ", ".join(map(printable, question.approvers)) or "anybody"
-        lines = [
-            paint(f"{printable(question.step)}: {printable(self._redactor.hide(question.ask), 2000)}", "bold", colour)
-        ]
+        lines = [paint(f"{printable(question.step)}: {printable(question.ask, 2000)}", "bold", colour)]
         if question.tool is not None:
             lines.append(f"  {printable(question.tool)}")
-            for name, value in dict(self._redactor.hide(question.args or {})).items():
+            for name, value in dict(question.args or {}).items():
                 lines.append(f"    {printable(name)} = {printable(json.dumps(value, ensure_ascii=False), 10_000)}")
         lines.append(f"  may decide: {whom}")
         return [*lines, paint(f"  {printable(objection)}", "red", colour)] if objection else lines
