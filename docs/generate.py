@@ -1,5 +1,5 @@
 """
-Write the parts of the documentation that follow from the code: `diagnostics.md` and the pictures.
+Write the parts of the documentation that follow from the code: `diagnostics.md`, the pictures, digests on the pages.
 
     python docs/generate.py
 
@@ -12,12 +12,16 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
+
+PLAYBOOKS = [*DOCS.glob("playbooks/*.yaml"), *DOCS.parent.glob("playbooks/library/*.yaml")]
+PAGES = [DOCS.parent / "README.md", *DOCS.glob("*.md")]
 
 PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
     # picture -> playbook, and the arguments of the run that is laid over it
@@ -95,6 +99,21 @@ def diagnostics() -> str:
     return "".join(parts)
 
 
+RUN = re.compile(r"(?<=\[)([\w-]+) [0-9a-f]{12}(?=\] run )")
+"""The machine of a run that a page shows: its id and the beginning of its digest."""
+
+
+def digests(text: str) -> str:
+    """A page, with the digests that its playbooks have now."""
+    from guideway import load
+
+    def now(found: re.Match[str]) -> str:
+        file = next(path for path in PLAYBOOKS if path.stem == found[1])
+        return f"{found[1]} {load(file).definition.digest[:12]}"
+
+    return RUN.sub(now, text)
+
+
 def main() -> None:
     """Write them all."""
     os.chdir(DOCS.parent)
@@ -102,7 +121,9 @@ def main() -> None:
     for name in PICTURES:
         with tempfile.TemporaryDirectory() as folder:
             (DOCS / "pictures" / f"{name}.svg").write_text(svg(name, Path(folder)), encoding="utf-8")
-    sys.stdout.write(f"diagnostics.md and {len(PICTURES)} pictures are written\n")
+    for page in PAGES:
+        page.write_text(digests(page.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(f"diagnostics.md, {len(PICTURES)} pictures and the digests of {len(PAGES)} pages are written\n")
 
 
 if __name__ == "__main__":

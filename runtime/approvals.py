@@ -71,38 +71,39 @@ class Approvals:
 
     def approve(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Allow the step, or exactly this call."""
-        return self._decide(approval_id, by, now, partial(granted, note=note), of=("step", "call"))
+        return self._decide(approval_id, person(by), now, partial(granted, note=note), of=("step", "call"))
 
     def reject(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Refuse it."""
-        return self._decide(approval_id, by, now, partial(rejected, note=note), of=("step", "call"))
+        return self._decide(approval_id, person(by), now, partial(rejected, note=note), of=("step", "call"))
+
+    def withdraw(self, approval_id: str, *, note: str = "", now: datetime | None = None) -> Decided:
+        """Give the question up on the host's own authority: it counts as rejected, and the record names nobody."""
+        return self._decide(approval_id, None, now, partial(rejected, note=note), of=("step", "call"))
 
     def happened(
         self, approval_id: str, result: Any = None, *, by: str, note: str = "", now: datetime | None = None
     ) -> Decided:
         """Reconcile an unknown call: it happened, with this result (S24)."""
         found = partial(reconcile, outcome=own(Succeeded(result)), note=note)
-        return self._decide(approval_id, by, now, found, of=("reconcile",))
+        return self._decide(approval_id, person(by), now, found, of=("reconcile",))
 
     def did_not_happen(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Reconcile an unknown call: it did not happen, so it may be made again."""
         found = partial(reconcile, outcome=Settled("cancelled"), note=note)
-        return self._decide(approval_id, by, now, found, of=("reconcile",))
+        return self._decide(approval_id, person(by), now, found, of=("reconcile",))
 
     def _decide(
         self,
         approval_id: str,
-        by: str,
+        by: str | None,
         now: datetime | None,
-        effect: Callable[[Run, Pending, str], None],
+        effect: Callable[[Run, Pending, str | None], None],
         of: tuple[str, ...],
     ) -> Decided:
         session = self._session
-        if not by:
-            raise HostError("a decision names the person who makes it: by=…")
-        if not isinstance(by, str) or not isinstance(approval_id, str):
-            raise HostError(f"person and approval are named by texts, not {told(by)} and {told(approval_id)}")
-        by = clean(by)
+        if not isinstance(approval_id, str):
+            raise HostError(f"an approval is named by a text, not {told(approval_id)}")
         with session._inside(), session._verb(now):
             run = session._run
             pending = run.pending.get(approval_id)
@@ -123,18 +124,30 @@ def show(pending: Pending) -> Question:
     )  # fmt: skip
 
 
-def objection(run: Run, pending: Pending | None, approval_id: str, by: str, of: tuple[str, ...]) -> str | None:
+def person(by: object) -> str:
+    """
+    The name of whoever decides.
+
+    Raises:
+        HostError: nobody is named.
+    """
+    if not isinstance(by, str) or not by:
+        raise HostError(f"a decision names the person who makes it, by=…, not {told(by)}")
+    return clean(by)
+
+
+def objection(run: Run, pending: Pending | None, approval_id: str, by: str | None, of: tuple[str, ...]) -> str | None:
     """Why the decision does not count."""
     if pending is None:
         return f"it is decided already: {run.retired[approval_id]}"
-    if pending.approvers and by not in pending.approvers:
+    if pending.approvers and by is not None and by not in pending.approvers:
         return f"{by} may not decide this; {', '.join(pending.approvers)} may"
     if pending.of not in of:
         return "this asks whether a call happened" if pending.of == "reconcile" else "this asks for an approval"
     return None
 
 
-def granted(run: Run, pending: Pending, by: str, note: str) -> None:
+def granted(run: Run, pending: Pending, by: str | None, note: str) -> None:
     """Decided once more, since the world may have moved while the person thought (S30)."""
     close(run, pending, "approved", by, note)
     bound = pending.call
@@ -164,10 +177,10 @@ def wait_again(run: Run, bound: Bound) -> None:
         run.waiting.append(bound)
 
 
-def rejected(run: Run, pending: Pending, by: str, note: str) -> None:
+def rejected(run: Run, pending: Pending, by: str | None, note: str) -> None:
     """The step's `on_reject`, its default end, or a refused call."""
     close(run, pending, "rejected", by, note)
-    why = f"rejected by {by}" + (f": {note}" if note else "")
+    why = (f"rejected by {by}" if by else "given up by the host") + (f": {note}" if note else "")
     if pending.call is None:
         take(run, "rejected", why)
     else:
@@ -176,7 +189,7 @@ def rejected(run: Run, pending: Pending, by: str, note: str) -> None:
         reject_call(run, pending.call, why)
 
 
-def reconcile(run: Run, pending: Pending, by: str, outcome: Settled, note: str) -> None:
+def reconcile(run: Run, pending: Pending, by: str | None, outcome: Settled, note: str) -> None:
     """What the person found is the outcome; an automatic call that did not happen is made again (S24)."""
     close(run, pending, "happened" if outcome.word == "ok" else "did not happen", by, note)
     bound = pending.call

@@ -87,7 +87,7 @@ def open_question(run: Run, pending: Pending) -> None:
     )  # fmt: skip
 
 
-def close(run: Run, pending: Pending, decision: str, by: str, note: str) -> None:
+def close(run: Run, pending: Pending, decision: str, by: str | None, note: str) -> None:
     """A person has decided."""
     del run.pending[pending.approval_id]
     run.retired[pending.approval_id] = decision

@@ -43,6 +43,24 @@ def test_a_picture_shows_the_machine_of_today(name: str, tmp_path: Path, monkeyp
     assert GENERATE.mark(GENERATE.dot(name, tmp_path)) == drawn.splitlines(keepends=True)[-1], AGAIN
 
 
+@pytest.mark.parametrize("page", GENERATE.PAGES, ids=lambda page: page.name)
+def test_a_page_shows_the_digests_of_today(page: Path) -> None:
+    """
+    A digest names its machine, so the one that a page shows is the one that the command prints.
+    """
+    text = page.read_text(encoding="utf-8")
+
+    assert GENERATE.digests(text) == text, AGAIN
+
+
+def test_there_are_digests_to_compare() -> None:
+    """
+    The pages show some, and a wrong one is put right.
+    """
+    assert sum(len(GENERATE.RUN.findall(page.read_text(encoding="utf-8"))) for page in GENERATE.PAGES) >= 3
+    assert "000000000000" not in GENERATE.digests("[triage 000000000000] run run-1")
+
+
 def test_every_picture_is_made_and_shown() -> None:
     """
     No picture lies there that nothing makes, and each stands on a page.

@@ -80,7 +80,8 @@ def test_an_agent_that_checks_only_the_clean_link_does_not_end_harmless(verdict:
 def test_an_agent_that_checks_the_clean_link_last_does_not_end_harmless(verdict: str, together: bool) -> None:
     """A clean answer after a bad one, or many of them, does not take the bad one back."""
     calls = [check(BAD), *[check(CLEAN)] * 10, SENDER]
-    state, _, denied = phishing({BAD: verdict, CLEAN: "clean"}, *([calls] if together else [[c] for c in calls]), [THANK])
+    turns = [calls] if together else [[call] for call in calls]
+    state, _, denied = phishing({BAD: verdict, CLEAN: "clean"}, *turns, [THANK])
 
     assert (state, denied) == ("quarantine", ["reply_to_reporter"])
 

@@ -173,3 +173,13 @@ def test_s29_a_step_approval_comes_before_the_runtimes_call_and_after_when() -> 
     Approvals(session).approve(asked(session), by="kim")
     assert answer(session).outcome == "success"
     assert len([r for r in trace(session) if r["kind"] == "asked"]) == 1
+
+
+def test_a_question_can_be_given_up_in_nobodys_name() -> None:
+    """The host may end the waiting; that is no approval, and the record puts it into nobody's mouth."""
+    machine = book(step("a", "x", approval={"ask": "Go?", "approvers": ["lead"]}, on_reject="escalated"))
+    session = start(machine)
+    decided = Approvals(session).withdraw(asked(session), note="nobody is here to ask")
+    assert decided.accepted and session.outcome == "escalated"
+    [answered] = [record for record in session.records if record[0] == "answered"]
+    assert answered[3:6] == ("rejected", None, "nobody is here to ask")

@@ -230,3 +230,11 @@ def test_s8_an_intent_is_recorded_before_the_call_may_run() -> None:
     session = start(book(step("a", call={"tool": "x"})))
     wanted = command(session)
     assert [r["call_id"] for r in trace(session) if r["kind"] == "decided"] == [wanted.call_id]
+
+
+def test_s4_one_cursor_and_the_order_of_the_batch() -> None:
+    """The first half of the format has one cursor, so what is "in order" is the order of the model's calls."""
+    session = start(book(step("a", "x", "y"), step("b", "z")))
+    calls = [call("y", "1"), call("x", "2"), call("z", "3")]
+    assert [verdict.call_id for verdict in session.propose(calls)] == ["1", "2", "3"]
+    assert session.snapshot.to_json()["cursor"]["state"] == "a"
