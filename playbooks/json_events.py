@@ -18,8 +18,8 @@ from .scalars import NumberError, real, short, whole
 _BLANK = re.compile(r"[ \t\r\n]+")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SIMPLE = re.compile(r'"([^"\\\x00-\x1f]*)"')
-_STRING = re.compile(r'"((?:[^"\\\r\n]|\\.)*)"')
-_SINGLE = re.compile(r"'((?:[^'\\\r\n]|\\.)*)'")
+_STRING = re.compile(r'"((?:[^"\\\r\n]++|\\.)*+)"')  # possessive: nothing is kept to go back to
+_SINGLE = re.compile(r"'((?:[^'\\\r\n]++|\\.)*+)'")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![\w.+-])")
 _WORD = re.compile(r"[^\s,:\[\]{}\"']+")
 _COMMENT = re.compile(r"//[^\r\n]*|#[^\r\n]*|/\*[\s\S]*?\*/")

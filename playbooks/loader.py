@@ -44,7 +44,8 @@ class PlaybookLoader:
     """
     Load playbooks from JSON and YAML.
 
-    `limits` bound what is read (bytes, values, depth).  Every method raises `PlaybookLoadError` with all the faults, never another exception, whatever it is given.
+    `limits` bound what is read (bytes, values, depth).  Every method raises `PlaybookLoadError` with all the faults,
+    never another exception, whatever it is given.
 
     >>> PlaybookLoader().load_yaml_string("id: triage\\nname: Triage").id
     'triage'

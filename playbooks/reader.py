@@ -79,6 +79,8 @@ def read_file(path: str | Path, *, limits: Limits = _DEFAULT) -> Document:
             return _unreadable(
                 out, f"a playbook file ends in .yaml, .yml or .json; this one has {ending}", "rename the file"
             )
+        if path.exists() and not path.is_file():
+            return _unreadable(out, "cannot read a pipe or a device as a playbook", "name a file")
         with path.open("rb") as stream:
             raw = stream.read(limits.max_bytes + 1)
     except FileNotFoundError:

@@ -30,6 +30,9 @@ _FILLED_BY: Mapping[str, tuple[str, ...]] = {
 MAX_FINDINGS = 1000
 """A text of a million faults is no playbook; past this many the rest are not told one by one."""
 
+TOO_MUCH = "GW008"
+"""The finding that there are too many values: to judge those which were read would take as long again."""
+
 _ABSENCES = frozenset({"GW023", "GW031", "GW032", "GW036", "GW039"})
 """Findings that something is missing; where reading stopped early they would be guesses."""
 
@@ -48,7 +51,7 @@ def validate(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
     <text>:4:16: error: unknown key `descripton` in a step; did you mean `description`? [GW020]
     """
     root = document.root
-    if root is None:
+    if root is None or any(finding.code == TOO_MUCH for finding in document.diagnostics):
         return None, in_order(document.diagnostics)
     if root.kind != "map":
         said = f"a playbook is a map of keys, not {value_text(root.plain())}"

@@ -9,18 +9,28 @@ from typing import Any
 from guideway.statemachine.canonical import read
 from guideway.statemachine.errors import HostError
 
+LARGEST = 256_000_000
+"""Bytes of a file past which it is not read."""
+
 
 def read_text(path: str | Path) -> str:
     """
     Read a file in UTF-8.
 
     Raises:
-        HostError: it is not there, is a folder, may not be read, or is in another encoding.
+        HostError: it is not there, is no plain file, may not be read, is too large, or is in another encoding.
     """
+    file = Path(path)
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except IsADirectoryError:
-        raise HostError(f"{path} is a folder, not a file") from None
+        if file.is_dir():
+            raise HostError(f"{path} is a folder, not a file")
+        if file.exists() and not file.is_file():
+            raise HostError(f"{path} is a pipe or a device, not a file")
+        with file.open("rb") as stream:
+            raw = stream.read(LARGEST + 1)
+        if len(raw) > LARGEST:
+            raise HostError(f"{path} is larger than {LARGEST:,} bytes")
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise HostError(f"{path} does not exist") from None
     except UnicodeDecodeError:

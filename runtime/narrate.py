@@ -19,6 +19,7 @@ from guideway.statemachine.tools import Tool
 from .driver import Watcher
 from .records import Record, to_json
 from .redact import Redactor
+from .showing import escaped
 from .teach import REASONS
 from .verdicts import Wait
 
@@ -261,4 +262,4 @@ def printable(text: Any, limit: int = LONGEST) -> str:
     """
     text = str(text)
     cut = text if len(text) <= limit else text[:limit] + "…"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
+    return escaped(cut)

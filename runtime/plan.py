@@ -20,6 +20,7 @@ from guideway.statemachine.tools import Effect, Tool, best_match, is_pattern
 
 from .facts import Keeper
 from .reads import fact_names, roots
+from .verdicts import Progress
 
 CONTROL = ("complete_step", "skip_step")
 UNDECLARED = Tool("")
@@ -61,18 +62,24 @@ class Line:
         return successes >= (self.times or 1)
 
 
+NONE: dict[str, Line] = {}
+
+
 class Row:
     """One state, made ready."""
 
     __slots__ = (
         "_looked",
+        "_named",
         "_onward",
-        "by_tool",
+        "arrived",
         "hop",
         "kind",
+        "line",
         "lines",
         "name",
         "needed",
+        "only",
         "patterns",
         "quick",
         "state",
@@ -90,20 +97,21 @@ class Row:
             entries = state.step.work.entries
             self.lines = tuple(Line(i, e, plan.tool(e.tool) or UNDECLARED, plan) for i, e in enumerate(entries))
         self.needed = tuple(line for line in self.lines if line.needed)
-        self.by_tool: dict[str, tuple[Line, ...]] = {}
-        for line in self.lines:
-            if not is_pattern(line.entry.tool):
-                self.by_tool[line.entry.tool] = (*self.by_tool.get(line.entry.tool, ()), line)
         self.patterns = tuple(line for line in self.lines if is_pattern(line.entry.tool))
+        self._named: dict[str, tuple[Line, ...]] | None = None
         self.then = self.plain_next()
         self.hop = len(self.needed) == 1 and (self.needed[0].times or 1) == 1
         """one success of the one expected tool completes the step"""
-        self.quick: dict[str, Line] = {}
-        if self.then is not None and plan.quick and not plan.row_is_slow(self):
-            self.quick = {
-                n: lines[0] for n, lines in self.by_tool.items() if len(lines) == 1 and plan.line_is_quick(lines[0])
-            }
-
+        fast = self.then is not None and plan.quick and not plan.row_is_slow(self)
+        self.quick: dict[str, Line] = self.alone(plan) if fast else NONE
+        """what the fast path admits here, by tool"""
+        self.only: str | None = None
+        """the one tool it admits here, where one success of it completes the step"""
+        self.line: Line | None = None
+        if self.hop and len(self.quick) == 1:
+            [(self.only, self.line)] = self.quick.items()
+        self.arrived = Progress(self.name, (), None)
+        """what the fast path answers when it has come here, or stays: nothing else moved"""
         self._onward: Row | None = None
         self._looked = False
 
@@ -115,6 +123,23 @@ class Row:
                 self._onward = rows[self.then.target]
         return self._onward
 
+    def alone(self, plan: Plan) -> dict[str, Line]:
+        """Plain entries whose tool no other entry of the step names, by tool."""
+        if len(self.lines) == 1:
+            line = self.lines[0]
+            return {line.entry.tool: line} if plan.line_is_quick(line) and not self.patterns else {}
+        named = self.named()
+        return {tool: lines[0] for tool, lines in named.items() if len(lines) == 1 and plan.line_is_quick(lines[0])}
+
+    def named(self) -> dict[str, tuple[Line, ...]]:
+        """The entries by the tool they name, patterns left out; made when first asked for."""
+        if self._named is None:
+            self._named = {}
+            for line in self.lines:
+                if not is_pattern(line.entry.tool):
+                    self._named[line.entry.tool] = (*self._named.get(line.entry.tool, ()), line)
+        return self._named
+
     def plain_next(self) -> Edge | None:
         """The edge of `completed`, where there is just one and nothing guards it."""
         branches = self.state.edges.get("completed", ())
@@ -122,7 +147,7 @@ class Row:
 
     def match(self, tool: str) -> tuple[Line, ...]:
         """The entries that speak of `tool`, in listed order."""
-        exact = self.by_tool.get(tool, ())
+        exact = self.named().get(tool, ())
         if not self.patterns:
             return exact
         loose = tuple(p for p in self.patterns if best_match(tool, (p.entry.tool,)))

@@ -12,7 +12,6 @@ from __future__ import annotations
 from .calls import Succeeded, ToolCall
 from .completion import all_met
 from .facts import copy
-from .own import Settled
 from .run import Bound, Run, Status, Turn
 from .turnstile import Held
 from .verdicts import Allow, Progress
@@ -31,13 +30,13 @@ def propose(run: Run, call: ToolCall, text: str, held: list[Held]) -> Allow | No
     if type(call) is not ToolCall or (text and not (type(text) is str and text.isascii())):
         return None
     name, args, call_id = call
-    line = run.row.quick.get(name) if type(name) is str else None
-    if line is None:
-        return None
-    cursor = run.cursor
+    row, cursor = run.row, run.cursor
+    line = row.line
+    if name != row.only:
+        line = row.quick.get(name) if type(name) is str else None
+        if line is None or (line.times is not None and cursor.counts.get(line.index, 0) >= line.times):
+            return None
     if type(call_id) is not str or not call_id.isascii() or not call_id or call_id in run.settled:
-        return None
-    if line.times is not None and cursor.counts.get(line.index, 0) >= line.times:
         return None
     try:
         args = copy(args)
@@ -69,7 +68,7 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
         result = copy(outcome.result)
     except ValueError:
         return None
-    run.settled[call_id] = new(Settled, ("ok", result, None))
+    run.settled[call_id] = ("ok", result, None)
     run.calls += 1
     run.nudges = run.refusals = 0
     if line.keep:
@@ -88,7 +87,7 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
     run.records.append(("passed", run.now, number, call_id, tool, result, row.name, target.name if done else None))
     run.iterations = number
     run.text, run.text_only = text, False
-    return new(Progress, (target.name, (), None))
+    return target.arrived
 
 
 def thaw(run: Run, held: Held) -> None:

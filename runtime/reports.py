@@ -51,7 +51,7 @@ def heard_before(run: Run, call_id: str, outcome: Outcome) -> None:
         HostError: the outcome is another one, or the call was never admitted.
     """
     bound = run.outstanding.get(call_id)
-    known = bound.outcome if bound is not None else run.settled.get(call_id)
+    known = bound.outcome if bound is not None else how_settled(run, call_id)
     if known is not None and (same_outcome(known, own(outcome)) or is_control(known, outcome)):
         return
     if bound is not None and bound.status is Status.PENDING:
@@ -59,6 +59,12 @@ def heard_before(run: Run, call_id: str, outcome: Outcome) -> None:
     if call_id in run.settled or bound is not None:
         raise HostError(f"call {told(call_id)} is settled already, with another outcome")
     raise HostError(f"no call {told(call_id)} was admitted; report only calls whose verdict is allowed")
+
+
+def how_settled(run: Run, call_id: str) -> Settled | None:
+    """How the call ended, if it has."""
+    found = run.settled.get(call_id)
+    return None if found is None else Settled(*found)
 
 
 def is_control(known: Settled, outcome: Outcome) -> bool:

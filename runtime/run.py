@@ -192,8 +192,8 @@ class Run:
         self.turn: Turn | None = None
         self.outstanding: dict[str, Bound] = {}
         """open calls by id, oldest first"""
-        self.settled: dict[str, Settled] = {}
-        """every id ever used and settled -> how, to tell a repeated report from a contradicting one (S52)"""
+        self.settled: dict[str, tuple[str, Any, str | None]] = {}
+        """every id ever used and settled -> how, as `Settled` or bare, to tell a repeated report from another (S52)"""
         self.waiting: list[Bound] = []
         """automatic calls that were deferred (S28)"""
         self.pending: dict[str, Pending] = {}

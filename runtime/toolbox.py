@@ -59,7 +59,7 @@ def _from_path(path: Path) -> ModuleType:
     if path.is_dir():
         raise HostError(f"{path} is a folder; name a Python file")
     if not path.is_file():
-        raise HostError(f"{path} does not exist")
+        raise HostError(f"{path} {'is a pipe or a device' if path.exists() else 'does not exist'}; name a Python file")
     name = f"guideway_tools_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -68,7 +68,9 @@ def _from_path(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses and pickling look a module up by its name
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as fault:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:
         del sys.modules[name]
         raise HostError(f"{path} cannot be imported: {_said(fault)}") from fault
     return module
@@ -79,12 +81,14 @@ def _from_name(name: str) -> ModuleType:
         sys.path.append(here)  # as `python -m` would find it, but behind everything installed
     try:
         return importlib.import_module(name)
-    except (Exception, SystemExit) as fault:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:
         raise HostError(f"the module `{name}` cannot be imported: {_said(fault)}") from fault
 
 
 def _said(fault: BaseException) -> str:
-    return f"{type(fault).__name__}: {_message(fault)}"
+    return f"{type(fault).__name__}: {' '.join(_message(fault).split())}"
 
 
 def find_tool(tools: Tools, definition: Definition, name: str) -> Callable[..., Any] | None:
@@ -124,6 +128,8 @@ def call_tool(function: Callable[..., Any] | None, name: str, args: Mapping[str,
     """
     Call a tool with a copy of its arguments.  What it raises is what came of the call, and no error of the caller's.
 
+    That is so for whatever it raises (`SystemExit`, `GeneratorExit`, …), but for an interrupt, which is the user's.
+
     >>> call_tool(lambda hours: 24 / hours, "rate", {"hours": 0})
     Failed(error={'type': 'ZeroDivisionError', 'message': 'division by zero'})
     """
@@ -133,7 +139,9 @@ def call_tool(function: Callable[..., Any] | None, name: str, args: Mapping[str,
         result = function(**normal(args))
         if inspect.iscoroutine(result):
             result = _finished(result)
-    except (Exception, SystemExit) as fault:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:
         return Failed({"type": type(fault).__name__, "message": _message(fault)})
     return Succeeded(result)
 
@@ -148,7 +156,9 @@ def _message(fault: BaseException) -> str:
     """What the exception says, as text that JSON can carry."""
     try:
         text = str(fault)
-    except Exception:  # an exception may be broken itself
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # an exception may be broken itself
         text = "it does not say why"
     clean = text.encode("utf-8", "replace").decode()
     return clean if len(clean) <= LONGEST_MESSAGE else clean[:LONGEST_MESSAGE] + "…"

@@ -10,7 +10,10 @@ import pytest
 
 import guideway.cli
 
-DRIVER = ("agents", "clocks", "decisions", "driver", "lines", "narrate", "redact", "scripted", "toolbox", "trace")
+DRIVER = (
+    "agents", "asks", "clocks", "decisions", "driver", "lines", "marks", "narrate", "redact", "scripted", "showing",
+    "toolbox", "trace",
+)  # fmt: skip
 MODULES = [
     "guideway.cli",
     *(f"guideway.cli.{found.name}" for found in pkgutil.iter_modules(guideway.cli.__path__)),

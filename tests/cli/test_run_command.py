@@ -160,7 +160,7 @@ def test_every_kind_of_thing_is_told_in_a_line(guideway: Run, at_root: Path, tmp
     out = guideway(*shipped(f"{PHISHING.format('m-501', 'agent-wrong')} {APPROVE.format('phishing')}", tmp_path)).out
 
     for line in (
-        "→ inspect: Check a link of the mail and its sender.",
+        "→ inspect: Check every link of the mail, and its sender.",
         "  agent  turn 1: Clearly phishing. Deleting it.",
         '  deny   purge_message(message_id="m-501"): out_of_sequence: it is not legal in the step the run is in',
         '  allow  check_sender(sender="payroll@examp1e.com")',

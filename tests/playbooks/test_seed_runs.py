@@ -77,7 +77,8 @@ def test_a_step_of_the_seeds_playbooks_cannot_be_skipped(name: str) -> None:
 
     assert (finish.why, ran, session.state) == (Why.SILENT, [], step)
     assert isinstance(verdict, guideway.Deny)
-    assert (verdict.code, verdict.path[-1]) == ("out_of_sequence", tool)
+    assert verdict.code == "out_of_sequence"
+    assert verdict.path is not None and verdict.path[-1] == tool
 
 
 @pytest.mark.parametrize("name", TURNS)

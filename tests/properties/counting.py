@@ -38,11 +38,3 @@ def tally(counter: Counter[str], records: Iterable[tuple[Any, ...]]) -> None:
             counter[f"event {values[1].split()[0]}"] += 1
         elif kind in ("turn", "ended"):
             counter[{"turn": "turns", "ended": "ends"}[kind]] += 1
-
-
-def report() -> list[str]:
-    """A paragraph per test."""
-    return [
-        f"{test}: " + ", ".join(f"{what} {number:,}" for what, number in sorted(counter.items()))
-        for test, counter in COUNTS.items()
-    ]

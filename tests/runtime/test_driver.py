@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -81,7 +82,14 @@ def test_a_failing_tool_is_a_failed_call_with_its_class_and_message() -> None:
     assert settled["detail"] == {"type": "LookupError", "message": "no such host"}
 
 
-@pytest.mark.parametrize("fault", [SystemExit(3), RecursionError("deep"), TypeError("unexpected keyword")])
+class LeavingError(BaseException):
+    """What a tool raises that is meant to pass every `except Exception`."""
+
+
+@pytest.mark.parametrize("fault", [
+    SystemExit(3), RecursionError("deep"), TypeError("unexpected keyword"), GeneratorExit("x"), LeavingError("y"),
+    asyncio.CancelledError("z"),
+])  # fmt: skip
 def test_no_exception_of_a_tool_is_the_drivers(fault: BaseException) -> None:
     """Not even the wish to leave the process."""
 
@@ -91,8 +99,22 @@ def test_no_exception_of_a_tool_is_the_drivers(fault: BaseException) -> None:
     outcome = call_tool(broken, "t", {})
 
     assert isinstance(outcome, guideway.Failed)
-    assert isinstance(outcome.error, dict)
-    assert outcome.error["type"] == type(fault).__name__
+    assert outcome.error == {"type": type(fault).__name__, "message": str(fault)}
+
+
+@pytest.mark.parametrize("fault", [SystemExit("leaving"), GeneratorExit("leaving"), LeavingError("leaving")])
+def test_a_tool_that_wants_to_leave_is_settled_and_recorded(fault: BaseException) -> None:
+    """The run goes on, and its record says what became of the call."""
+    seen = Seen()
+
+    def leave() -> None:
+        raise fault
+
+    steps = [{"id": "a", "call": {"tool": "t"}, "on_failure": "escalated"}]
+
+    assert Driver(session_of(steps), {"t": leave}, watchers=[seen]).run() == Finish(Why.ENDED, "escalated")
+    [settled] = [to_json(r) for r in seen.records if r[0] == "settled"]
+    assert settled["detail"] == {"type": type(fault).__name__, "message": "leaving"}
 
 
 def test_what_an_exception_says_is_bounded_and_can_be_written() -> None:

@@ -13,6 +13,7 @@ from guideway.runtime.decisions import Decision
 from guideway.runtime.narrate import printable
 from guideway.runtime.redact import Redactor
 
+from .status import OutputError
 from .streams import coloured, paint, write
 
 Pause = Callable[[], AbstractContextManager[None]]
@@ -24,7 +25,7 @@ class Terminal:
     """
     Shows the exact call and its arguments, and takes the decision of whoever sits there.
 
-    Who answers neither (`later`, an empty line, the end of input) leaves the run waiting.
+    Who answers neither (`later`, an empty line, the end of input, a terminal that is gone) leaves the run waiting.
     """
 
     def __init__(self, redactor: Redactor, pause: Pause) -> None:
@@ -37,7 +38,7 @@ class Terminal:
         with self._pause():
             try:
                 return self._ask(question, objection)
-            except EOFError:
+            except (EOFError, OSError, OutputError):  # nobody is there, or the terminal is gone
                 return None
 
     def _ask(self, question: Question, objection: str) -> Decision | None:

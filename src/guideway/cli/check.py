@@ -11,6 +11,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from guideway.runtime.showing import escaped
 from guideway.statemachine.diagnostic import Diagnostic, Level
 
 from . import options
@@ -86,7 +87,7 @@ def report(found: Sequence[Diagnostic], files: int, format: Format, texts: Texts
         return
     if format is Format.CONCISE:
         for finding in found:
-            write(f"{finding}\n", out)
+            write(escaped(finding) + "\n", out)
         return
     colour, excerpts = coloured(out), Excerpts(texts)
     for finding in found:

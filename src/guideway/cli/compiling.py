@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from guideway.runtime.showing import escaped
+
 from . import options
 from .loading import ARTIFACT, STDIN, definition_of, skills_of, write_file
 from .status import CLEAN, MisuseError
@@ -34,7 +36,7 @@ def command(
         raise MisuseError(f"--output: {target} must end in {ARTIFACT}")
     definition = definition_of(playbook, skills_of(skills))
     write_file(target, "--output", dump(definition))
-    write(f"{definition.digest}  {target}\n")
+    write(f"{definition.digest}  {escaped(target)}\n")
     return CLEAN
 
 

@@ -12,7 +12,7 @@ import typer
 from . import options
 from .loading import definition_of, skills_of, text_of, write_file
 from .status import CLEAN, MisuseError
-from .streams import is_terminal, write
+from .streams import is_terminal, reported, write
 
 if TYPE_CHECKING:
     from guideway.diagrams.walk import Walk
@@ -59,7 +59,8 @@ def command(
     elif is_terminal(sys.stdout) or not hasattr(sys.stdout, "buffer"):
         raise MisuseError(f"--output: a picture as {form} is no text; name a file")
     else:
-        sys.stdout.buffer.write(picture)
+        with reported():
+            sys.stdout.buffer.write(picture)
     return CLEAN
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from unicodedata import combining, east_asian_width
 
+from guideway.runtime.showing import escaped
 from guideway.statemachine.diagnostic import Diagnostic, Level
 from guideway.statemachine.span import Span
 
@@ -37,7 +38,8 @@ class Excerpts:
         if text is None:
             try:
                 path = Path(file)
-                text = path.read_bytes().decode("utf-8-sig", "replace") if path.stat().st_size <= LARGEST else ""
+                readable = path.is_file() and path.stat().st_size <= LARGEST  # a pipe would be waited for
+                text = path.read_bytes().decode("utf-8-sig", "replace") if readable else ""
             except (OSError, ValueError):
                 return []
         return re.split("\r\n|[\n\r\x85\u2028\u2029]", text)
@@ -74,7 +76,7 @@ def _body(finding: Diagnostic, excerpts: Excerpts, style: str, colour: bool) -> 
 
 
 def _place(span: Span, excerpts: Excerpts, margin: str, style: str, colour: bool) -> Iterator[str]:
-    yield f"{margin}{paint('-->', 'blue', colour)} {span}"
+    yield f"{margin}{paint('-->', 'blue', colour)} {escaped(span)}"
     line = excerpts.line(span)
     if line is None:
         return

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from guideway.runtime.showing import escaped
+
 from .status import CLEAN, MisuseError
 from .streams import write
 
@@ -33,5 +35,6 @@ def command(
         raise MisuseError(f"PATH: {path} is there already; name another file") from None
     except (OSError, ValueError) as fault:
         raise MisuseError(f"PATH: {path} cannot be written: {getattr(fault, 'strerror', None) or fault}") from None
-    write(f"{path} is written.  Next:  guideway check {path}  and  guideway draw {path} -o {target.stem}.svg\n")
+    name, stem = escaped(path), escaped(target.stem)
+    write(f"{name} is written.  Next:  guideway check {name}  and  guideway draw {name} -o {stem}.svg\n")
     return CLEAN

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from guideway.runtime.narrate import Line, Mark
 
-from .streams import coloured, is_terminal, write
+from .status import OutputError
+from .streams import coloured, give_up_stdout, is_terminal, reported, write
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,18 +29,6 @@ STYLES: Mapping[Mark, str] = {
 WIDTH = 7
 
 
-class View(Protocol):
-    """Where a run is told."""
-
-    def tell(self, line: Line) -> None:
-        """Show a line."""
-        ...
-
-    def close(self) -> None:
-        """Leave the stream as it was found."""
-        ...
-
-
 def text_of(line: Line) -> str:
     """
     A line as text.
@@ -51,30 +40,49 @@ def text_of(line: Line) -> str:
     return "  " * line.indent + (sign.ljust(WIDTH) if line.indent else sign) + line.text
 
 
-class PlainView:
-    """A line each.  When nobody reads any more the run goes on: its effects matter, its telling does not."""
+class Telling:
+    """When the lines cannot be written any more the run goes on: its effects matter, its telling does not."""
 
     def __init__(self) -> None:
         self._open = True
+        self.lost: str | None = None
+        """why the telling broke off, unless there was just nobody to read it"""
 
     def tell(self, line: Line) -> None:
-        """Write it out at once."""
+        """Show a line."""
         if not self._open:
             return
         try:
-            write(text_of(line) + "\n", sys.stdout)
-            sys.stdout.flush()
+            with reported():
+                self._show(line)
         except (BrokenPipeError, ValueError):
             self._open = False
+            give_up_stdout()
+        except OutputError as fault:
+            self._open, self.lost = False, str(fault)
+            give_up_stdout()
 
     def close(self) -> None:
-        """Nothing was held."""
+        """Leave the stream as it was found."""
+
+    def _show(self, line: Line) -> None:
+        raise NotImplementedError
 
 
-class TerminalView:
+class PlainView(Telling):
+    """A line each."""
+
+    def _show(self, line: Line) -> None:
+        """Write it out at once."""
+        write(text_of(line) + "\n", sys.stdout)
+        sys.stdout.flush()
+
+
+class TerminalView(Telling):
     """Lines in colour, above one that says in which step the run is and for how long."""
 
     def __init__(self) -> None:
+        super().__init__()
         from rich.console import Console
 
         self._console: Console = Console(
@@ -83,7 +91,7 @@ class TerminalView:
         self._status: Status = self._console.status("starting", spinner="line")
         self._status.start()
 
-    def tell(self, line: Line) -> None:
+    def _show(self, line: Line) -> None:
         """Print it, and keep the last line up to date."""
         from rich.markup import escape
         from rich.text import Text
@@ -94,16 +102,19 @@ class TerminalView:
 
     def close(self) -> None:
         """Take the last line away."""
-        self._status.stop()
+        with suppress(OSError, ValueError):
+            self._status.stop()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Keep the terminal still while a person is asked."""
-        self._status.stop()
+        with suppress(OSError, ValueError):
+            self._status.stop()
         try:
             yield
         finally:
-            self._status.start()
+            with suppress(OSError, ValueError):
+                self._status.start()
 
 
 def view() -> PlainView | TerminalView:

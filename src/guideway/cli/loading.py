@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from .status import MisuseError, UnusableError
+from .status import MisuseError, OutputError, UnusableError
 
 if TYPE_CHECKING:
     from guideway.playbooks.document import Document
@@ -39,6 +42,7 @@ def playbook_files(paths: Sequence[str]) -> Iterator[str]:
         elif exists(path, "PATHS").is_dir():
             yield from _under(Path(path))
         else:
+            file_of(path, "PATHS")
             yield path
 
 
@@ -75,11 +79,13 @@ def file_of(path: str, argument: str) -> Path:
     The path, if a file is there.
 
     Raises:
-        MisuseError: nothing is there, or a folder.
+        MisuseError: nothing is there, or a folder, or what would be read without end (a pipe, a device).
     """
     found = exists(path, argument)
     if found.is_dir():
         raise MisuseError(f"{argument}: {path} is a folder; name a file")
+    if not found.is_file():
+        raise MisuseError(f"{argument}: {path} is a pipe or a device; name a file")
     return found
 
 
@@ -147,6 +153,7 @@ def definition_of(path: str, skills: Skills, *, strictly: bool = True) -> Defini
 
 def refuse(path: str, found: Sequence[Diagnostic], texts: Texts) -> NoReturn:
     """Print the errors, and leave."""
+    from guideway.runtime.showing import escaped
     from guideway.statemachine.diagnostic import Level
 
     from .excerpts import Excerpts, human
@@ -156,7 +163,7 @@ def refuse(path: str, found: Sequence[Diagnostic], texts: Texts) -> NoReturn:
     excerpts = Excerpts(texts)
     for finding in errors:
         say(human(finding, excerpts, coloured(sys.stderr)))
-    say(f"{path} cannot be used: {len(errors)} error{'s' * (len(errors) != 1)}")
+    say(f"{escaped(path)} cannot be used: {len(errors)} error{'s' * (len(errors) != 1)}")
     raise UnusableError(path)
 
 
@@ -225,6 +232,8 @@ def writable(path: str, argument: str) -> Path:
     try:
         if target.is_dir():
             raise MisuseError(f"{argument}: {path} is a folder; name a file")
+        if target.exists() and not takes_text(target):
+            raise MisuseError(f"{argument}: {path} is a pipe or a device; name a file")
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("ab"):
             pass
@@ -234,15 +243,28 @@ def writable(path: str, argument: str) -> Path:
     return target
 
 
+def takes_text(target: Path) -> bool:
+    """A plain file, a terminal or its like (`/dev/null`), or what standard output is itself (`/dev/stdout`)."""
+    there = target.stat()
+    if stat.S_ISREG(there.st_mode) or stat.S_ISCHR(there.st_mode):
+        return True
+    for number in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(there, os.fstat(number)):
+                return True
+    return False
+
+
 def write_file(path: str, argument: str, text: str | bytes) -> None:
     """
     Write a whole file.
 
     Raises:
-        MisuseError: it cannot be written.
+        MisuseError: it cannot be written there.
+        OutputError: it was begun, and could not be written to its end.
     """
     target = writable(path, argument)
     try:
         target.write_bytes(text.encode() if isinstance(text, str) else text)
     except OSError as fault:
-        raise MisuseError(f"{argument}: {path} cannot be written: {fault.strerror or fault}") from None
+        raise OutputError(f"{argument}: {path} cannot be written: {fault.strerror or fault}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -10,8 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from .status import BROKEN, CLEAN, FOUND, INTERRUPTED, MISUSED, UnusableError
-from .streams import say
+from guideway.runtime.showing import escaped
+
+from .status import BROKEN, CLEAN, FOUND, INTERRUPTED, MISUSED, OutputError, UnusableError
+from .streams import complete_streams, give_up_stdout, reported, say, write
 
 Version = Annotated[bool, typer.Option("--version", help="Say which version this is.")]
 
@@ -34,17 +37,19 @@ def run(argv: list[str]) -> int:
     """Run one command; see `main`."""
     name = argv[0] if argv and argv[0] in COMMANDS else ""
     said = f"guideway {name}".rstrip()
+    complete_streams()
     try:
         status = dispatch(argv, name)
-        sys.stdout.flush()
+        with reported(), suppress(ValueError):  # a stream that a tool has closed is nobody's to flush
+            sys.stdout.flush()
     except BrokenPipeError:
-        _close_quietly()
+        give_up_stdout()
         return FOUND
     except KeyboardInterrupt:
         say(f"{said}: interrupted")
         return INTERRUPTED
     except Exception as fault:
-        return _explain(fault, said)
+        return _explain(plainly(fault), said)
     return status
 
 
@@ -69,7 +74,17 @@ def _top(version: Version = False) -> None:
     if version:
         from guideway import __version__
 
-        print(f"guideway {__version__}")  # noqa: T201 - what the command is for
+        write(f"guideway {__version__}\n")
+
+
+def plainly(fault: Exception) -> Exception:
+    """An error of writing that came by no name of a file is one of standard output."""
+    if isinstance(fault, OSError) and fault.filename is None and fault.errno in FULL:
+        return OutputError(f"standard output cannot be written: {fault.strerror}")
+    return fault
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def _explain(fault: Exception, said: str) -> int:
@@ -78,9 +93,11 @@ def _explain(fault: Exception, said: str) -> int:
 
     if isinstance(fault, UnusableError):
         return MISUSED
+    if isinstance(fault, OutputError):
+        give_up_stdout()
     if isinstance(fault, GuidewayError):
-        say(f"{said}: {_line(fault)}")
-        return FOUND if isinstance(fault, JournalError) else MISUSED
+        say(f"{said}: {escaped(fault)}")
+        return FOUND if isinstance(fault, JournalError | OutputError) else MISUSED
     if isinstance(fault, typer.Abort):  # Ctrl-C, in older versions of typer
         return INTERRUPTED
     if (usage := _usage(fault)) is not None:
@@ -108,10 +125,4 @@ def _usage(fault: Exception) -> str | None:
 
 def _line(text: object) -> str:
     """One line, with nothing in it that could move the cursor."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(str(text).split()))
-
-
-def _close_quietly() -> None:
-    """Nobody reads on: let the interpreter's last flush go nowhere."""
-    with suppress(Exception):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return escaped(" ".join(str(text).split()))

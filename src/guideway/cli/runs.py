@@ -10,17 +10,21 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from guideway.runtime.agents import Agent
+from guideway.runtime.approvals import Approvals
 from guideway.runtime.clocks import Clock, LeapingClock, WallClock
 from guideway.runtime.decisions import Decisions, Nobody, Recorded, RejectAll
-from guideway.runtime.driver import Driver, Finish, Watcher, Why
+from guideway.runtime.driver import Driver, Finish, Watcher, Why, whom
 from guideway.runtime.narrate import Narrator
+from guideway.runtime.plan import plan_of
+from guideway.runtime.records import to_json
 from guideway.runtime.redact import Redactor
 from guideway.runtime.scripted import ScriptedAgent
 from guideway.runtime.session import Session
+from guideway.runtime.showing import escaped
 from guideway.runtime.toolbox import first_agent_step, load_tools, missing_tools
 from guideway.runtime.trace import TraceFile
 from guideway.statemachine.definition import Definition, OutcomeClass
-from guideway.statemachine.errors import HostError
+from guideway.statemachine.errors import HostError, JournalError
 from guideway.statemachine.machine import Machine
 
 from .asking import Terminal, user
@@ -28,7 +32,7 @@ from .draw import Format, by_suffix, drawn
 from .inputs import inputs_of
 from .live import PlainView, TerminalView, view
 from .loading import file_of, writable, write_file
-from .status import CLEAN, FOUND, INTERRUPTED, WAITING, MisuseError
+from .status import CLEAN, FOUND, INTERRUPTED, WAITING, MisuseError, OutputError
 from .streams import is_terminal, say
 
 STATUS = {Why.WAITING: WAITING, Why.SILENT: FOUND, Why.INTERRUPTED: INTERRUPTED}
@@ -65,9 +69,17 @@ def carry_out(definition: Definition, request: Request) -> int:
         stream = stack.enter_context(opened(request.trace))
         shown = view()
         stack.callback(shown.close)
-        finish = drive(session, definition, means, stream, shown)
+        redactor = Redactor(definition, means.values)
+        try:
+            finish = drive(session, means, stream, shown, redactor)
+        except JournalError as fault:
+            shown.close()
+            raise JournalError(f"{fault}; {standing(session)}") from None
+    status = told(session, finish, redactor)
     picture(session, definition, request.draw, means.form)
-    return told(session, finish)
+    if shown.lost is not None:
+        raise OutputError(f"{shown.lost}; the run went on: {standing(session)}")
+    return status
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,16 +178,15 @@ def started(definition: Definition, means: Means) -> Session:
         )
     except HostError as fault:
         option = "--skills" if definition.unresolved_skills else "--input"
-        raise MisuseError(f"{option}: {fault}") from None
+        raise MisuseError(f"{option}: {Redactor(definition, means.values).hide(str(fault))}") from None
 
 
 def drive(
-    session: Session, definition: Definition, means: Means, stream: TextIO | None, shown: PlainView | TerminalView
+    session: Session, means: Means, stream: TextIO | None, shown: PlainView | TerminalView, redactor: Redactor
 ) -> Finish:
     """Drive the session, recording and telling."""
-    redactor = Redactor(definition, means.values)
     watchers: list[Watcher] = [TraceFile(stream, redactor)] if stream is not None else []
-    watchers.append(Narrator(definition, redactor, shown.tell))
+    watchers.append(Narrator(plan_of(session.machine).definition, redactor, shown.tell))
     pause = shown.paused if isinstance(shown, TerminalView) else nullcontext
     decisions = means.decisions or Terminal(redactor, pause)
     tools, agent, clock = means.tools, means.agent, means.clock
@@ -192,7 +203,6 @@ def picture(session: Session, definition: Definition, path: str | None, form: Fo
         return
     from guideway.diagrams.render import RenderError
     from guideway.diagrams.walk import Walk
-    from guideway.runtime.records import to_json
 
     walk = Walk.from_records(to_json(record) for record in session.records)
     try:
@@ -202,10 +212,22 @@ def picture(session: Session, definition: Definition, path: str | None, form: Fo
     write_file(path, "--draw", drawing)
 
 
-def told(session: Session, finish: Finish) -> int:
+def standing(session: Session) -> str:
+    """Where a run stands that could not be told to its end: its outcome or its state, and the call that ran last."""
+    where = f"it ended in `{session.outcome}`" if session.outcome is not None else f"it stopped in `{session.state}`"
+    ran = [record for record in map(to_json, session.records) if record["kind"] == "settled"]
+    ran = [record for record in ran if record["outcome"] != "cancelled"]
+    last = f"the last call that ran was `{ran[-1]['tool']}` ({ran[-1]['call_id']})" if ran else "no call has run"
+    return f"{where}, and {last}"
+
+
+def told(session: Session, finish: Finish, redactor: Redactor) -> int:
     """Say how it came out, where that is no plain end, and give the exit status."""
     if finish.why is Why.ENDED:
         return CLEAN if session.outcome_class == OutcomeClass.SUCCESS else FOUND
+    text = finish.text
+    if pending := Approvals(session).pending if finish.why is Why.WAITING else []:
+        text = "; ".join(whom(redactor.question(question)) for question in pending)
     said = {Why.WAITING: "waiting for ", Why.SILENT: "stopped: ", Why.INTERRUPTED: "stopped: "}[finish.why]
-    say(f"guideway run: {said}{finish.text}")
+    say(f"guideway run: {said}{escaped(text)}")
     return STATUS[finish.why]

@@ -20,5 +20,9 @@ class MisuseError(GuidewayError):
     """The command was given something that it cannot use; the message names the argument."""
 
 
+class OutputError(GuidewayError):
+    """What was to be written could not be, a full disk for one; the message names it."""
+
+
 class UnusableError(GuidewayError):
     """The findings about a playbook have been printed already, and it cannot be used."""
