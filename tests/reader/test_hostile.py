@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from guideway.playbooks.limits import Limits
 from guideway.playbooks.reader import Document, read_data, read_text
+from guideway.playbooks.validate import validate
 
 
 def codes(document: Document) -> list[str]:
@@ -215,6 +217,27 @@ def test_a_dict_bomb_of_shared_lists_is_refused() -> None:
     found = read_data(data, limits=Limits(max_values=10_000))
     assert [d.code for d in found.diagnostics] == ["GW008"]
     assert not found.complete
+
+
+def test_a_string_of_escapes_takes_no_more_memory_than_its_text() -> None:
+    """A matcher that could go back would keep a note for every escape: hundreds of bytes each."""
+    text = '{"id": "' + r"\u0041" * 100_000 + '"}'
+    for source in (text, text.replace('"', "'")):
+        tracemalloc.start()
+        try:
+            read_text(source, syntax="json")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak < 10 * len(text)
+
+
+def test_what_is_too_much_is_not_judged_any_further() -> None:
+    """Of a playbook over the limit only that is told: a million unknown keys would be a million faults."""
+    document = read_text("id: a\n" + "".join(f"k{i}: 1\n" for i in range(60)), limits=Limits(max_values=100))
+    playbook, found = validate(document)
+    assert playbook is None
+    assert [finding.code for finding in found] == ["GW008"]
 
 
 def test_deep_dicts_do_not_recurse() -> None:
