@@ -25,7 +25,7 @@ class Decision:
     """
     What a person decided: `approve` or `reject`; on an unknown call `happened` (with its result) or `did_not_happen`.
 
-    `by` names the person.
+    `by` names the person; `withdraw` is nobody's decision, but the host giving the question up.
     """
 
     verb: str
@@ -52,21 +52,18 @@ class Nobody:
 
 class RejectAll:
     """
-    Rejects all that may be rejected.  Nobody is asked, and the note of each decision says so.
+    Gives every question up: it counts as rejected, and the record names nobody, for nobody was asked.
 
     Whether an unknown call happened cannot be rejected; that waits for a person.
     """
 
-    NOTE = "rejected without asking: the run was started so"
-
-    def __init__(self, by: str) -> None:
-        self._by = by
+    NOTE = "nobody was asked: the run was started so"
 
     def decide(self, question: Question, objection: str = "") -> Decision | None:
-        """Reject in the name of whom the playbook lets decide, else of whoever started the run."""
+        """Give it up."""
         if question.of == "reconcile" or objection:
             return None
-        return Decision("reject", question.approvers[0] if question.approvers else self._by, self.NOTE)
+        return Decision("withdraw", "", self.NOTE)
 
 
 ENTRY: Mapping[str, tuple[type, ...]] = {
@@ -132,6 +129,8 @@ def enact(control: Approvals, question: Question, decision: Decision, now: Any) 
             return control.approve(question.approval_id, **about)
         case "reject":
             return control.reject(question.approval_id, **about)
+        case "withdraw":
+            return control.withdraw(question.approval_id, note=decision.note, now=now)
         case "happened":
             return control.happened(question.approval_id, decision.result, **about)
         case "did_not_happen":

@@ -25,7 +25,7 @@ REASONS: Mapping[str, str] = {
     "order": "tools before it in the step's list come first",
     "budget": "the step's calls are spent",
     "retry_wait": "it failed a moment ago and may be tried again only after a wait",
-    "rejected": "a person has rejected exactly this call",
+    "rejected": "exactly this call was rejected",
     "control": "the step cannot be left that way",
     "after_failed": "a call before it in the same reply did not succeed; look at that first",
     "left": "the step it was meant for is over",

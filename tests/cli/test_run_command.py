@@ -106,6 +106,8 @@ def replayed(machine: Machine, entries: list[dict[str, Any]]) -> package.Session
             case "answered" if "by" in entry:
                 verb = control.approve if entry["decision"] == "approved" else control.reject
                 verb(entry["approval_id"], by=entry["by"], note=entry.get("note", ""), now=at(entry))
+            case "answered" if entry["decision"] == "rejected":
+                control.withdraw(entry["approval_id"], note=entry.get("note", ""), now=at(entry))
             case "due":
                 session.tick(at(entry))
             case "claimed":

@@ -224,7 +224,7 @@ def test_a_rejected_call_is_told_to_the_agent() -> None:
     """The person's reason reaches it."""
     steps = [{"id": "a", "description": "A", "expected_tools": [{"tool": "cut", "approval": {"ask": "Cut?"}}]}]
     agent = Listening(Reply(calls=[call("cut")]))
-    finish = Driver(session_of(steps), {"cut": lambda: 1}, agent=agent, decisions=RejectAll("ines")).run()
+    finish = Driver(session_of(steps), {"cut": lambda: 1}, agent=agent, decisions=RejectAll()).run()
 
     assert finish.why is Why.SILENT
     assert any("rejected" in text for text in denials(agent.briefs[1]))
@@ -385,7 +385,7 @@ def test_deny_leaves_an_unknown_call_to_people() -> None:
     session.propose([call("t", "c1")])
     session.observe("c1", guideway.Unknown())
 
-    assert Driver(session, {"t": lambda: 1}, agent=Listening(), decisions=RejectAll("x")).run().why is Why.WAITING
+    assert Driver(session, {"t": lambda: 1}, agent=Listening(), decisions=RejectAll()).run().why is Why.WAITING
 
 
 def test_what_is_missing_is_said_before_anything_runs() -> None:

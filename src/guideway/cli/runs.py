@@ -142,7 +142,7 @@ def decisions_of(given: str, by: str) -> Decisions | None:
     if given == "ask":
         return None if is_terminal(sys.stdin) and is_terminal(sys.stdout) else Nobody()
     if given == "deny":
-        return RejectAll(by or "nobody")
+        return RejectAll()
     if kind != "file" or not file:
         raise MisuseError(f"--approve: {given} is none of ask, deny and file:FILE")
     file_of(file, "--approve")
