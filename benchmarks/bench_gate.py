@@ -196,7 +196,7 @@ AT_ANY_SIZE = ("guideway", "transitions trigger", "statepilot")
 def measure(size: int, names: tuple[str, ...]) -> list[Row]:
     """Time the peers in turns at one size."""
     walks = {name: PEERS[name][0](size) for name in names}
-    rounds = {name: max(4, PEERS[name][1] if size <= 1_000 else PEERS[name][1] * 1_000 // size) for name in names}
+    rounds = {name: PEERS[name][1] if size <= 10_000 else 8 for name in names}
     best = dict.fromkeys(names, float("inf"))
     for turn in range(max(rounds.values())):
         for name in names:

@@ -70,7 +70,7 @@ def _shape_faults(playbook: Playbook) -> list[Diagnostic]:
     """A playbook built in Python has not passed the reader, which alone knows the rules between keys."""
     if playbook.file != WITHOUT_PLACES:
         return []
-    return validate(read_data(playbook.model_dump(exclude_unset=True)))[1]
+    return validate(read_data(playbook.model_dump(exclude_unset=True, warnings=False)))[1]
 
 
 class _Lowering:

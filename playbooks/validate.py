@@ -106,4 +106,4 @@ def recheck(playbook: Playbook) -> list[Diagnostic]:
     >>> [str(finding) for finding in recheck(Playbook(id="triage", name="Triage"))]
     []
     """
-    return validate(read_data(playbook.model_dump()))[1]
+    return validate(read_data(playbook.model_dump(warnings=False)))[1]

@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
+def escaped(name: str) -> str:
+    """
+    A file name on one line, with what cannot be seen written out: nobody forges a place by a name.
+
+    >>> escaped("a\\nb.yaml")
+    'a\\\\nb.yaml'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 class Span(NamedTuple):
     """
     One place in one source.
@@ -21,7 +31,8 @@ class Span(NamedTuple):
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        file = self.file if self.file.isprintable() else escaped(self.file)
+        return f"{file}:{self.line}:{self.column}"
 
     def right(self, columns: int) -> Span:
         """
