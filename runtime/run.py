@@ -211,9 +211,9 @@ class Run:
         """the state just entered has not issued its command yet (S9.6)"""
         self.moves = 0
         """automatic moves of the current macro-step (S9.4)"""
-        self.called: set[ToolCalled] = set()
+        self.called: frozenset[ToolCalled] = frozenset()
         """`tool_called` conditions that have been met"""
-        self.doubted: set[ToolCalled] = set()
+        self.doubted: frozenset[ToolCalled] = frozenset()
         """those of which a call may or may not have been one: its `where` or `expect` was unknown"""
         self.iterations = self.calls = self.tokens = self.nudges = self.refusals = self.numbered = 0
         self.confidence: float | None = None

@@ -81,9 +81,9 @@ def keep(run: Run, bound: Bound, result: Any) -> None:
         names = scope(run, args=bound.args, result=result)
         answers = [truth(run, rule, names) for rule in (condition.where, condition.expect) if rule is not None]
         if all(answer is True for answer in answers):
-            run.called.add(condition)
+            run.called |= {condition}
         elif False not in answers:
-            run.doubted.add(condition)
+            run.doubted |= {condition}
 
 
 def mark(run: Run, bound: Bound, good: bool) -> None:

@@ -204,8 +204,8 @@ def rebuild(plan: Plan, data: Mapping[str, Any]) -> Run:
     run.pending = {p[0]: pending_of(p, bounds) for p in data["pending"]}
     run.timers = [Timer(due, *rest) for due, *rest in ((moment(t[0]), *t[1:]) for t in data["timers"]) if due]
     leaves = [leaf for found in plan.called.values() for leaf in found]
-    run.called = {leaves[i] for i in data["called"]}
-    run.doubted = {leaves[i] for i in data["doubted"]}
+    run.called = frozenset(leaves[i] for i in data["called"])
+    run.doubted = frozenset(leaves[i] for i in data["doubted"])
     run.commands = {c[1]: command_of(c) for c in data["commands"]}
     return run
 
