@@ -36,6 +36,8 @@ class PlaybookLoadError(PlaybookError):
         diagnostics: Iterable[Diagnostic] = (),
     ) -> None:
         self.path = path
+        self.document: Document | None = None
+        """what was read, where something was"""
         self.errors: list[str] = list(errors or ())
         super().__init__(message, diagnostics)
 
@@ -123,7 +125,9 @@ def _playbook(read: Callable[[], Document], path: Path | None = None) -> Playboo
         document = read()
         playbook, found = validate(document)
     if playbook is None:
-        raise load_error(document.file, found, path)
+        error = load_error(document.file, found, path)
+        error.document = document
+        raise error
     return playbook
 
 

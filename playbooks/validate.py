@@ -63,7 +63,7 @@ def validate(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
 
 def _validated(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
     flat, of_groups = flatten(document)
-    playbook, faults = _judge(flat.root.plain() if flat.root else {})
+    playbook, faults = judge(flat.root.plain() if flat.root else {})
     told = [fault.placed(flat) for fault in _told(faults, flat.complete)]
     found = [*document.diagnostics, *of_groups, *told]
     usable = playbook is not None and not any(finding.level is Level.ERROR for finding in found)
@@ -72,7 +72,7 @@ def _validated(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
     return (playbook if usable else None), in_order(found)
 
 
-def _judge(data: dict[str, Any]) -> tuple[Playbook | None, list[Fault]]:
+def judge(data: dict[str, Any]) -> tuple[Playbook | None, list[Fault]]:
     """Let the models and the rules speak, neither of them without end."""
     try:
         playbook = Playbook.model_validate(data, by_alias=True, by_name=False)

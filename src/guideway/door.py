@@ -8,8 +8,9 @@ from typing import Any
 
 from guideway.compiler import check as check_playbook
 from guideway.compiler import check_definition, compile_playbook
+from guideway.compiler.checking import check_names
 from guideway.playbooks.limits import Limits
-from guideway.playbooks.loader import load_error, load_playbook
+from guideway.playbooks.loader import PlaybookLoadError, load_error, load_playbook
 from guideway.playbooks.models import Playbook
 from guideway.playbooks.validate import recheck
 from guideway.statemachine.diagnostic import Diagnostic, Level, in_order
@@ -57,8 +58,9 @@ def check(source: Source, *, skills: Skills | None = None, limits: Limits | None
     """
     try:
         playbook = read(source, limits)
-    except PlaybookError as error:
-        return list(error.diagnostics)
+    except PlaybookLoadError as error:
+        names = check_names(error.document, skills=skills) if error.document is not None else []
+        return in_order([*error.diagnostics, *names])
     return in_order([*playbook.findings, *check_playbook(playbook, skills=skills)])
 
 

@@ -112,12 +112,15 @@ def examine(
     path: str, skills: Skills, texts: Texts, limits: Limits | None = None
 ) -> tuple[Playbook | None, list[Diagnostic]]:
     """Read, validate and check one playbook; what was found, those of reading included."""
-    from guideway.compiler.checking import check
+    from guideway.compiler.checking import check, check_names
     from guideway.playbooks.validate import validate
     from guideway.statemachine.diagnostic import in_order
 
-    playbook, found = validate(document_of(path, texts, limits))
-    if playbook is not None:
+    document = document_of(path, texts, limits)
+    playbook, found = validate(document)
+    if playbook is None:
+        found = in_order([*found, *check_names(document, skills=skills)])
+    else:
         found = in_order([*found, *check(playbook, skills=skills)])
     return playbook, found
 
