@@ -16,7 +16,7 @@ from guideway.statemachine.errors import HostError
 from guideway.statemachine.expressions import Expression
 from guideway.statemachine.machine import Machine
 from guideway.statemachine.steps import Approval, Entry, Step
-from guideway.statemachine.tools import Effect, Tool, best_match, is_pattern
+from guideway.statemachine.tools import Effect, Names, Tool, best_match, is_pattern
 
 from .facts import Keeper
 from .reads import fact_names, roots
@@ -177,6 +177,7 @@ class Plan:
             raise HostError("a session runs a machine made of a playbook: guideway.load(…) or Machine.of(definition)")
         self.definition: Definition = definition
         self.keeper = Keeper(definition.facts, definition.history)
+        self.named, self.optional = Names(definition.named_tools), Names(definition.optional_tools)
         self.aliases = {t.alias: name for name, t in definition.tools.items() if t.alias}
         self.limit = definition.max_iterations
         self.quick = self.plain_termination(definition)
@@ -241,18 +242,19 @@ class Plan:
 
     def is_optional(self, tool: str) -> bool:
         """Top-level `optional_tools` name it."""
-        return best_match(tool, self.definition.optional_tools) is not None
+        return tool in self.optional
 
     def is_extra(self, tool: str) -> bool:
         """`allow_extra_tools` lets it through: no step names it, and it is not irreversible (S34)."""
         if not self.definition.extra_tools or self.effect(tool) is Effect.IRREVERSIBLE:
             return False
-        return best_match(tool, self.definition.named_tools) is None
+        return tool not in self.named
 
     def knows(self, tool: str) -> bool:
         """Some step, `tools` entry or extra rule speaks of the tool (S14.2)."""
-        named = best_match(tool, self.definition.named_tools) is not None
-        return named or tool in CONTROL or self.tool(tool) is not None or self.is_optional(tool) or self.is_extra(tool)
+        if tool in self.named or tool in CONTROL or tool in self.optional:
+            return True
+        return self.tool(tool) is not None or self.is_extra(tool)
 
 
 _PLANS = "_guideway_plan"

@@ -21,7 +21,7 @@ from .conditions import Condition, TimeLimit, leaves
 from .expressions import Expression
 from .span import Span
 from .steps import Step
-from .tools import Tool, best_match
+from .tools import Tool, best_match, is_pattern
 
 FORMAT_VERSION = 1
 ANYWHERE = "*"
@@ -178,9 +178,14 @@ class Definition:
     def tool(self, name: str) -> Tool | None:
         """Find what is declared of a tool: by its name, else by the most specific pattern."""
         found = self.tools.get(name)
-        if found is None and self.tools and (pattern := best_match(name, self.tools)):
+        if found is None and (pattern := best_match(name, self.tool_patterns)):
             found = self.tools[pattern]
         return found
+
+    @cached_property
+    def tool_patterns(self) -> tuple[str, ...]:
+        """Those names of `tools` that are patterns."""
+        return tuple(name for name in self.tools if is_pattern(name))
 
     def edges(self) -> Iterator[Edge]:
         """Every edge, state by state, in order; those of `*` last."""

@@ -68,6 +68,25 @@ def best_match(name: str, patterns: Iterable[str]) -> str | None:
     return max(fits, key=lambda p: (not is_pattern(p), len(p.replace("*", ""))), default=None)
 
 
+class Names:
+    """
+    Names and patterns of tools, looked up at the cost of the patterns alone, however many names there are.
+
+    >>> names = Names(["query_siem", "mcp__*"])
+    >>> "query_siem" in names, "mcp__get" in names, "isolate_host" in names
+    (True, True, False)
+    """
+
+    __slots__ = ("_names", "_patterns")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = frozenset(names)
+        self._patterns = tuple(sorted(name for name in self._names if is_pattern(name)))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names or best_match(name, self._patterns) is not None
+
+
 def escape(pattern: str) -> str:
     """Leave `*` its meaning and take `?` and `[` from fnmatch: in a playbook they are letters."""
     return "".join(f"[{c}]" if c in "?[" else c for c in pattern)

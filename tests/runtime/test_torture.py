@@ -190,3 +190,12 @@ def test_torture_09_and_its_kind_in_one_thread() -> None:
     assert session.state == "b" and running(session) == []
     say(session)
     assert at(0) == T0 and allowed(session, "y")
+
+
+def test_a_lookup_of_a_name_costs_the_patterns_and_not_the_names() -> None:
+    """Whether a playbook of any length knows a tool is one look-up; only its patterns are gone through."""
+    from guideway.statemachine.tools import Names
+
+    names = Names([*(f"t{n}" for n in range(1_000)), "mcp__*"])
+    assert names._patterns == ("mcp__*",)
+    assert "t999" in names and "mcp__get" in names and "t1000" not in names
