@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from guideway.statemachine.diagnostic import Diagnostic, Level
 from guideway.statemachine.span import Span
+from guideway.statemachine.tools import CONTROL
 
 from .suggest import hint
 
@@ -33,7 +34,7 @@ def name_taken(name: str, owner: str, span: Span) -> Diagnostic:
     ## Repair
     Give each tool the name that only it has.
     """
-    whose = "a control tool of Guideway" if name in ("complete_step", "skip_step") else f"the tool `{owner}`"
+    whose = "a control tool of Guideway" if name in CONTROL else f"the tool `{owner}`"
     return Diagnostic("GW703", Level.ERROR, f"the name `{name}` is that of {whose}", span, help="use another name")
 
 

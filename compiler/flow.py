@@ -11,14 +11,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 
+from guideway.playbooks.quiet import no_collection
 from guideway.statemachine.conditions import AllOf, AnyOf, Condition, ToolCalled
 from guideway.statemachine.definition import Definition, Edge, EndKind, State, StateKind
 from guideway.statemachine.diagnostic import Diagnostic, Level, Related
 from guideway.statemachine.graph import can_reach, reachable, shortest_path
 from guideway.statemachine.span import Span
 from guideway.statemachine.tools import best_match
-
-from .quiet import no_collection
 
 NOWHERE = Span("<dict>", 1, 1)
 

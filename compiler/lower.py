@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from guideway.playbooks.models import Playbook, PlaybookStep
+from guideway.playbooks.quiet import no_collection
 from guideway.playbooks.reader import read_data
 from guideway.playbooks.tools_spec import ToolSpec
 from guideway.playbooks.validate import validate
@@ -17,7 +18,7 @@ from guideway.statemachine.definition import ANYWHERE, Definition, Edge, Outcome
 from guideway.statemachine.diagnostic import Diagnostic, Level, in_order
 from guideway.statemachine.span import Span
 from guideway.statemachine.steps import Step
-from guideway.statemachine.tools import best_match, is_pattern
+from guideway.statemachine.tools import CONTROL, best_match, is_pattern
 
 from .chain import Chain, Exits, Way, Ways, head
 from .contracts import name_taken
@@ -27,13 +28,12 @@ from .findings import WITHOUT_PLACES, Findings, Path
 from .inputs import lower_inputs
 from .names import unknown_tool
 from .page import clashing_id, clashing_outcome
-from .quiet import no_collection
 from .reading import Reader
 from .scope import Scope
 from .steps import KINDS, StepLowering
 from .targets import Targets
 from .termination import lower_termination
-from .tools import CONTROL, lower_tools
+from .tools import lower_tools
 
 LEAST_ITERATIONS = 1000
 ITERATIONS_PER_STEP = 20

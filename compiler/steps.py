@@ -9,7 +9,7 @@ from guideway.playbooks.values import seconds
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.expressions.expression import Expression
 from guideway.statemachine.steps import Call, Entry, Repeat, Retry, Step, Work
-from guideway.statemachine.tools import Effect, is_pattern
+from guideway.statemachine.tools import CONTROL, Effect, is_pattern
 
 from .contracts import missing_argument, name_taken, retry_of_a_write, too_few_calls, unknown_argument
 from .defaults import Keys
@@ -18,7 +18,7 @@ from .idle import check_idle_keys
 from .names import unknown_tool
 from .page import unresolved_skill
 from .reading import Reader
-from .tools import CONTROL, lower_approval
+from .tools import lower_approval
 from .validations import lower_validation
 
 KINDS = {

@@ -5,14 +5,11 @@ from __future__ import annotations
 from guideway.playbooks.approvals import ApprovalSpec
 from guideway.playbooks.tools_spec import ToolSpec
 from guideway.statemachine.steps import Approval
-from guideway.statemachine.tools import Effect, Tool
+from guideway.statemachine.tools import CONTROL, Effect, Tool
 
 from .contracts import bad_schema, name_taken
 from .findings import Path
 from .reading import Reader
-
-CONTROL = ("complete_step", "skip_step")
-"""Tools that Guideway itself gives an agent (S17)."""
 
 
 def lower_tools(reader: Reader) -> dict[str, Tool]:
@@ -55,9 +52,7 @@ def _tool(name: str, spec: ToolSpec, reader: Reader) -> Tool:
     )
 
 
-def check_schema(
-    schema: dict[str, object], what: str, path: Path, reader: Reader, *, arguments: bool = False
-) -> bool:
+def check_schema(schema: dict[str, object], what: str, path: Path, reader: Reader, *, arguments: bool = False) -> bool:
     """Report a schema that is none, or one of arguments that no arguments can fit; tell whether it is one."""
     from .schemas import no_arguments, schema_fault  # jsonschema is heavy, and most playbooks hold no schema
 

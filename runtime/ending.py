@@ -36,7 +36,7 @@ def reach(run: Run) -> None:
 
 def begin_ending(run: Run, outcome: str) -> None:
     """Fix the outcome; admit nothing more (S40)."""
-    run.ending, run.ended_at = outcome, run.cursor.state
+    run.ending = outcome
     run.record("ending", run.cursor.state, outcome)
     run.timers.clear()
     run.commands.clear()

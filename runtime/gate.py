@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.steps import Approval
-from guideway.statemachine.tools import Effect
+from guideway.statemachine.tools import CONTROL, Effect
 
 from .completion import all_met, held_open, would_close
 from .own import key_of
-from .plan import CONTROL, Line
+from .plan import Line
 from .reads import fact_names, roots
 from .run import Bound, Run
 from .schemas import problem

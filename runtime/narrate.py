@@ -13,13 +13,13 @@ from enum import StrEnum
 from typing import Any
 
 from guideway.statemachine.definition import Definition, StateKind
+from guideway.statemachine.span import escaped
 from guideway.statemachine.steps import Entry
 from guideway.statemachine.tools import Tool
 
 from .driver import Watcher
 from .records import Record, to_json
 from .redact import Redactor
-from .showing import escaped
 from .teach import REASONS
 from .verdicts import Wait
 

@@ -16,13 +16,12 @@ from guideway.statemachine.errors import HostError
 from guideway.statemachine.expressions import Expression
 from guideway.statemachine.machine import Machine
 from guideway.statemachine.steps import Approval, Entry, Step
-from guideway.statemachine.tools import Effect, Names, Tool, best_match, is_pattern
+from guideway.statemachine.tools import CONTROL, Effect, Names, Tool, best_match, is_pattern
 
 from .facts import Keeper
 from .reads import fact_names, roots
 from .verdicts import Progress
 
-CONTROL = ("complete_step", "skip_step")
 UNDECLARED = Tool("")
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from guideway.statemachine.errors import HostError
+from guideway.statemachine.tools import CONTROL
 
 from .calls import ToolCall, Usage, is_count, told
 from .ending import check_termination, publish
 from .facts import copy
 from .gate import Admit, Hold, decide
 from .own import clean, same_json
-from .plan import CONTROL
 from .questions import write
 from .run import Bound, Run, Turn
 from .scope import scope

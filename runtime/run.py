@@ -169,7 +169,7 @@ class Run:
     """Everything that moves in one run of a playbook."""
 
     __slots__ = (
-        "busy", "called", "calls", "commands", "confidence", "cursor", "doubted", "ended_at", "ending", "facts",
+        "busy", "called", "calls", "commands", "confidence", "cursor", "doubted", "ending", "facts",
         "fresh", "history", "incomplete", "inputs", "iterations", "moves", "now", "nudges", "numbered", "outcome",
         "outstanding", "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown",
         "started", "started_by", "text", "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits",
@@ -225,7 +225,6 @@ class Run:
         """tools of non-read calls that nobody could account for (S38)"""
         self.ending: str | None = None
         """the outcome, once it is fixed (S40)"""
-        self.ended_at = ""
         self.outcome: str | None = None
         """the outcome, once it is published"""
         self.busy = False

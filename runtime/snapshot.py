@@ -24,7 +24,7 @@ VERSION = 1
 
 PLAIN = (
     "run_id", "started_by", "iterations", "calls", "tokens", "nudges", "refusals", "numbered", "confidence", "text",
-    "text_only", "fresh", "ending", "ended_at", "outcome",
+    "text_only", "fresh", "ending", "outcome",
 )  # fmt: skip
 COPIED = ("inputs", "facts", "history", "visits", "retired", "incomplete", "unknown")
 COUNTERS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from guideway.statemachine.definition import StateKind
+from guideway.statemachine.tools import CONTROL
 
 from .completion import held_open
 from .ending import check_termination, publish
@@ -10,7 +11,6 @@ from .gate import Admit, Hold, decide
 from .issue import admit, admit_automatic, hold, issue, note
 from .moves import automatic, take
 from .own import CONTROL_DONE
-from .plan import CONTROL
 from .run import Bound, Run, Status
 from .settle import apply
 from .teach import refuse

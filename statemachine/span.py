@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-def escaped(name: str) -> str:
+def escaped(text: object) -> str:
     """
-    A file name on one line, with what cannot be seen written out: nobody forges a place by a name.
+    A text on one line, with all that cannot be seen written out.
+
+    No name of a file forges a place with it, and nothing that others wrote moves a terminal's cursor.
 
     >>> escaped("a\\nb.yaml")
     'a\\\\nb.yaml'
     """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 class Span(NamedTuple):

@@ -12,6 +12,9 @@ from .expressions import Expression
 from .span import Span
 from .steps import Approval
 
+CONTROL = ("complete_step", "skip_step")
+"""Tools that Guideway itself gives an agent (S17); no playbook may declare or list one."""
+
 
 class Effect(StrEnum):
     """What a call of the tool does to the world."""

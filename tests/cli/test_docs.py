@@ -11,7 +11,7 @@ import pytest
 import guideway.cli
 
 DRIVER = (
-    "agents", "asks", "clocks", "decisions", "driver", "lines", "marks", "narrate", "redact", "scripted", "showing",
+    "agents", "asks", "clocks", "decisions", "driver", "lines", "marks", "narrate", "redact", "scripted",
     "toolbox", "trace",
 )  # fmt: skip
 MODULES = [

@@ -11,8 +11,8 @@ from typing import Annotated, TextIO
 
 import typer
 
-from guideway.runtime.showing import escaped
 from guideway.statemachine.diagnostic import Diagnostic, Level
+from guideway.statemachine.span import escaped
 
 from . import options
 from .excerpts import Excerpts, human

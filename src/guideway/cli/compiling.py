@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from guideway.runtime.showing import escaped
+from guideway.statemachine.span import escaped
 
 from . import options
 from .loading import ARTIFACT, STDIN, definition_of, skills_of, write_file

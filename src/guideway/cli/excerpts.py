@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 from unicodedata import combining, east_asian_width
 
-from guideway.runtime.showing import escaped
 from guideway.statemachine.diagnostic import Diagnostic, Level
-from guideway.statemachine.span import Span
+from guideway.statemachine.span import Span, escaped
 
 from .streams import paint
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from guideway.runtime.showing import escaped
+from guideway.statemachine.span import escaped
 
 from .status import CLEAN, MisuseError
 from .streams import write

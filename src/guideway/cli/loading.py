@@ -156,8 +156,8 @@ def definition_of(path: str, skills: Skills, *, strictly: bool = True) -> Defini
 
 def refuse(path: str, found: Sequence[Diagnostic], texts: Texts) -> NoReturn:
     """Print the errors, and leave."""
-    from guideway.runtime.showing import escaped
     from guideway.statemachine.diagnostic import Level
+    from guideway.statemachine.span import escaped
 
     from .excerpts import Excerpts, human
     from .streams import coloured, say

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from guideway.runtime.showing import escaped
+from guideway.statemachine.span import escaped
 
 from .status import BROKEN, CLEAN, FOUND, INTERRUPTED, MISUSED, OutputError, UnusableError
 from .streams import complete_streams, give_up_stdout, reported, say, write

@@ -20,12 +20,12 @@ from guideway.runtime.records import to_json
 from guideway.runtime.redact import Redactor
 from guideway.runtime.scripted import ScriptedAgent
 from guideway.runtime.session import Session
-from guideway.runtime.showing import escaped
 from guideway.runtime.toolbox import first_agent_step, load_tools, missing_tools
 from guideway.runtime.trace import TraceFile
 from guideway.statemachine.definition import Definition, OutcomeClass
 from guideway.statemachine.errors import HostError, JournalError
 from guideway.statemachine.machine import Machine
+from guideway.statemachine.span import escaped
 
 from .asking import Terminal, user
 from .draw import Format, by_suffix, drawn
