@@ -11,6 +11,17 @@ From a validated playbook to a machine, and what can be said about it before it 
 from .catalogue import CATALOGUE
 from .checking import check
 from .flow import check_definition
-from .lower import Compiled, compile_playbook
+from .library import Library
+from .linking import Linked, compile_playbook, link
+from .lower import Compiled
 
-__all__ = ["CATALOGUE", "Compiled", "check", "check_definition", "compile_playbook"]
+__all__ = [
+    "CATALOGUE",
+    "Compiled",
+    "Library",
+    "Linked",
+    "check",
+    "check_definition",
+    "compile_playbook",
+    "link",
+]

@@ -1,5 +1,5 @@
 """
-From one step to its states: `S.entry` before `S.approval` before `S`, with their edges.
+From one step to its states: `S.entry` before `S.approval` before `S`, and of a block `S.join` and `S.failed`.
 
 What may happen in a state, and where it goes when the author says nothing, stands here and nowhere else.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from guideway.statemachine.definition import Edge, State, StateKind
+from guideway.statemachine.definition import BLOCKS, FAILED, JOIN, Edge, State, StateKind, expires
 from guideway.statemachine.expressions.expression import Expression
 from guideway.statemachine.span import Span
 from guideway.statemachine.steps import Step
@@ -18,6 +18,8 @@ from .ends import Ends
 
 ENTRY = ".entry"
 APPROVAL = ".approval"
+
+_CALLING = (StateKind.STEP, StateKind.CALL, StateKind.UNDO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,14 @@ class Exits:
     switch: Ways = ()
     asks: bool = False
     """One of the step's own calls may wait for a person."""
+    expires: bool = False
+    """A question about one of the step's own calls may expire by itself (S30)."""
+    heads: Ways = ()
+    """Of a block, where each of its lists begins."""
+    answers: Mapping[str, Ways] = field(default_factory=dict)
+    """By label, where a choice leads that has a way of its own."""
+    failed: str = ""
+    """Where the failure of the block leads that the step stands in; none: a failure is an end of its own."""
 
 
 def head(step: Step, kind: StateKind) -> str:
@@ -86,6 +96,9 @@ class Chain:
         if first_work(self.step, self.kind) == self.step.id + APPROVAL:
             made.append(self._state(self.step.id + APPROVAL, StateKind.APPROVAL, self._approval("approved")))
         made.append(self._state(self.step.id, self.kind, self._work()))
+        if self.kind in BLOCKS:
+            made.append(self._state(self.step.id + JOIN, StateKind.JOIN, self._joined()))
+            made.append(self._state(self.step.id + FAILED, StateKind.JOIN, {"failed": self._failure()}))
         return made
 
     def _state(self, name: str, kind: StateKind, ways: Mapping[str, Ways]) -> State:
@@ -111,7 +124,7 @@ class Chain:
         return {
             granted: after,
             "rejected": self.exits.on_reject or self._stop("rejected"),
-            "timeout": self._timeout(),
+            "timeout": self._timeout(self.step.approval is not None and expires(self.step.approval)),
             "failed": self._failure(),
             "skipped": self._skip(),
         }
@@ -121,21 +134,46 @@ class Chain:
             return {"completed": self.exits.switch, "failed": self._failure()}
         if self.kind is StateKind.APPROVAL:
             return self._approval("completed")
+        if self.kind in BLOCKS:
+            return self._block()
         ways = {
             "completed": self.exits.next,
             "skipped": self._skip(),
             "failed": self._failure(),
-            "timeout": self._timeout(),
+            "timeout": self._timeout(self.exits.expires),
+        }
+        if self.kind is StateKind.ASK:
+            return ways | {f"answered {label}": to for label, to in self.exits.answers.items()}
+        return ways | self._calls() if self.kind in _CALLING else ways
+
+    def _calls(self) -> dict[str, Ways]:
+        """What may become of calls that are made in the state."""
+        if self.kind is StateKind.UNDO:
+            return {"rejected": self._refusal()}
+        cut_off = {
             "unknown": self.exits.on_unknown,
             **{f"unknown {tool}": to for tool, to in self.exits.unknown_of.items()},
-            "rejected": self.exits.on_reject,
         }
         if self.kind is StateKind.CALL:
-            return ways | {"rejected": self.exits.on_reject or (self._stop("rejected") if self.exits.asks else ())}
-        return ways | self._exhausted()
+            return cut_off | {"rejected": self._refusal()}
+        return cut_off | {"rejected": self.exits.on_reject, **self._exhausted()}
+
+    def _block(self) -> dict[str, Ways]:
+        """What the cursor that waits in the block may see; the lists inside have cursors of their own."""
+        return {
+            "forked": self.exits.heads,
+            "joined": (Way(self.step.id + JOIN, None, self.step.span),),
+            "failed": (Way(self.step.id + FAILED, None, self.step.span),),
+            "timeout": self._timeout(),
+            "skipped": self._skip(),
+        }
+
+    def _joined(self) -> dict[str, Ways]:
+        again = self.kind in (StateKind.EACH, StateKind.LOOP)
+        return {"completed": self.exits.next, "again": self.exits.heads if again else ()}
 
     def _exhausted(self) -> dict[str, Ways]:
-        """S22: without a way of its own, a spent step goes on as incomplete if a call succeeded, else the run fails."""
+        """S22: without a way of its own, a spent step goes on as incomplete if a call succeeded, else it fails."""
         if self.step.max_calls is None:
             return {}
         written = self.exits.on_exhausted or self.exits.on_failure
@@ -148,10 +186,14 @@ class Chain:
     def _failure(self) -> Ways:
         return self.exits.on_failure or self._fault(self.step.id)
 
-    def _timeout(self) -> Ways:
+    def _timeout(self, expiring: bool = False) -> Ways:
+        """A question that expires takes `on_timeout` too, where that is written; else it counts as refused (S30)."""
         if self.step.timeout is None:
-            return ()
+            return self.exits.on_timeout if expiring else ()
         return self.exits.on_timeout or self._stop(f"timeout:{self.step.id}")
+
+    def _refusal(self) -> Ways:
+        return self.exits.on_reject or (self._stop("rejected") if self.exits.asks else ())
 
     def _skip(self) -> Ways:
         return () if self.step.required else self.exits.next
@@ -160,4 +202,7 @@ class Chain:
         return (Way(self._ends.stop(reason), None, self.step.span),)
 
     def _fault(self, reason: str) -> Ways:
+        """S27: in a block, the block fails."""
+        if self.exits.failed:
+            return (Way(self.exits.failed, None, self.step.span),)
         return (Way(self._ends.fault(reason), None, self.step.span),)

@@ -1,4 +1,4 @@
-"""Everything the compiler can say about one playbook."""
+"""Everything the compiler can say about a playbook, and about those it calls."""
 
 from __future__ import annotations
 
@@ -11,26 +11,38 @@ from guideway.statemachine.diagnostic import Diagnostic, in_order
 
 from .falling import falls_into_handler
 from .flow import check_definition
-from .lower import compile_playbook
+from .library import Library
+from .linking import link
+from .lower import Compiled, compile_playbook
 
 
-def check(playbook: Playbook, *, skills: Mapping[str, Sequence[str]] | None = None) -> list[Diagnostic]:
+def check(
+    playbook: Playbook, *, skills: Mapping[str, Sequence[str]] | None = None, library: Library | None = None
+) -> list[Diagnostic]:
     """
-    Check names, expressions and flow; the findings in the order of the page.
+    Check names, expressions and flow, of the playbook and of those it calls; the findings in the order of the page.
 
     The flow is looked at only where there is a machine, so a misspelt target is one finding and not also an
-    unreachable step.
+    unreachable step.  `library` finds the playbooks that are called; by default those beside the playbook's own file.
 
     >>> from guideway.playbooks.models import PlaybookStep
     >>> steps = [PlaybookStep(id=name, description="Look", expected_tools=["t"], next="a") for name in "ab"]
     >>> [finding.code for finding in check(Playbook(id="p", name="P", steps=steps))]
     ['GW201', 'GW202']
     """
-    compiled = compile_playbook(playbook, skills=skills)
-    found = compiled.diagnostics + list(falls_into_handler(playbook))
-    if compiled.definition is not None:
-        found += check_definition(compiled.definition)
-    return in_order(found)
+    return examine(playbook, skills=skills, library=library).diagnostics
+
+
+def examine(
+    playbook: Playbook, *, skills: Mapping[str, Sequence[str]] | None = None, library: Library | None = None
+) -> Compiled:
+    """Compile a playbook with those it calls, and check all that `check` does: the machine, and every finding."""
+    linked = link(playbook, library, skills=skills)
+    found = list(linked.diagnostics)
+    for part, definition in linked.parts:
+        found += falls_into_handler(part)
+        found += check_definition(definition) if definition is not None else ()
+    return Compiled(linked.definition, in_order(found))
 
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -44,6 +56,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "GW118": (),
     "GW119": (),
     "GW301": (),
+    "GW501": ("tools", "optional_tools", "steps"),
+    "GW502": (),
+    "GW503": (),
 }
 """Findings about names -> the parts of a playbook they look names up in."""
 

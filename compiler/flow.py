@@ -3,6 +3,9 @@ The flow rules (GW2xx): where a run can go, and where it cannot.
 
 They speak of the graph of states alone, so the order in which steps are declared means nothing to them, and a loop is
 no finding as long as something leads out of it.  Linear in the size of the machine: no path is ever enumerated.
+
+Steps side by side are all reached, and a run goes on behind them when enough branches arrive.  What runs at the end
+(`finally`) is no part of this.
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 
 from guideway.playbooks.quiet import no_collection
-from guideway.statemachine.conditions import AllOf, AnyOf, Condition, ToolCalled
-from guideway.statemachine.definition import Definition, Edge, EndKind, State, StateKind
+from guideway.statemachine.definition import BLOCKS, JOIN, Definition, Edge, EndKind, State, StateKind
 from guideway.statemachine.diagnostic import Diagnostic, Level, Related
-from guideway.statemachine.graph import can_reach, reachable, shortest_path
+from guideway.statemachine.graph import can_reach, reachable, shortest_path, ways
 from guideway.statemachine.span import Span
-from guideway.statemachine.tools import best_match
+
+from .exits import exits
+from .joins import Arrivals, Branch
 
 NOWHERE = Span("<dict>", 1, 1)
 
@@ -40,7 +44,7 @@ def check_definition(definition: Definition) -> list[Diagnostic]:
         return []
     with no_collection():
         flow = Flow(definition)
-        return [*unreachable_step(flow), *dead_end(flow)]
+        return [*unreachable_step(flow), *dead_end(flow), *join_never_met(flow)]
 
 
 def straight(definition: Definition) -> bool:
@@ -53,12 +57,17 @@ def straight(definition: Definition) -> bool:
     while state.end is None and state.name not in seen:
         seen.add(state.name)
         ways = next((found for event in ONWARD if (found := state.edges.get(event))), ())
-        if not ways:
+        if not ways or (state.kind is StateKind.ASK and _answered(state)):
             return False
         state = definition.states[ways[-1].target]
     goal = state.end is not None and state.end.kind is EndKind.GOAL
     steps = {step.id for name in seen if (step := definition.states[name].step) is not None}
-    return goal and steps == definition.steps.keys()
+    return goal and len(steps) + len(definition.closing) == len(definition.steps)
+
+
+def _answered(state: State) -> bool:
+    """Some answer has a way of its own, so that it is no straight line."""
+    return any(event.startswith("answered ") for event in state.edges)
 
 
 class Flow:
@@ -69,19 +78,39 @@ class Flow:
 
     @cached_property
     def reachable(self) -> frozenset[str]:
-        """The states that a run may come to, whatever the guards say."""
-        return reachable(self.definition)
+        """The states that a run may come to, whatever the guards say; a join never met is one fault, not also more."""
+        return reachable(self.definition, more=[(name, name + JOIN) for name in self.broken])
+
+    @cached_property
+    def exits(self) -> frozenset[str]:
+        """Declared ends, and where a call can end the run on purpose."""
+        return exits(self.definition)
+
+    @cached_property
+    def arrivals(self) -> Arrivals:
+        """Which branches arrive."""
+        return Arrivals(self.definition)
+
+    @cached_property
+    def broken(self) -> Mapping[str, tuple[Branch, ...]]:
+        """The joins that are never met, with the branches at fault; who ends the run on purpose there need not arrive."""
+        short = self.arrivals.short
+        return {name: lost for name, lost in short.items() if not any(self.exits & states for _, states in lost)}
 
     @cached_property
     def above(self) -> Mapping[str, str]:
-        """For each step but the first, the one above it on the page."""
-        page = list(self.definition.steps)
-        return dict(zip(page[1:], page, strict=False))
+        """For each step but the first of its list, the one above it there."""
+        found, last = dict[str, str](), dict[str, str]()
+        for step in self.definition.steps.values():
+            if step.block in last:
+                found[step.id] = last[step.block]
+            last[step.block] = step.id
+        return found
 
     def steps_of(self, states: Iterable[str]) -> set[str]:
-        """The steps that the states belong to."""
-        named = (self.definition.states[name].step for name in states)
-        return {step.id for step in named if step is not None}
+        """The steps that the states belong to; where lists arrive, nobody is at work any more."""
+        named = (self.definition.states[name] for name in states)
+        return {state.step.id for state in named if state.step is not None and state.kind is not StateKind.JOIN}
 
 
 def unreachable_step(flow: Flow) -> Iterator[Diagnostic]:
@@ -104,7 +133,7 @@ def unreachable_step(flow: Flow) -> Iterator[Diagnostic]:
     Lead to it with `next`, `goto` or an `on_…` key; or delete the step.
     """
     definition = flow.definition
-    lost = definition.steps.keys() - flow.steps_of(flow.reachable)
+    lost = definition.steps.keys() - flow.steps_of(flow.reachable) - set(definition.closing)
     for name, followers in _roots(lost, definition):
         more = len(followers) - 1
         behind = f"`{followers[1]}`" if more == 1 else f"the {more}"
@@ -137,8 +166,8 @@ def dead_end(flow: Flow) -> Iterator[Diagnostic]:
     termination branch `tool_called` for a tool that is legal there.
     """
     definition = flow.definition
-    exits = _exits(definition)
-    stuck = flow.reachable - (can_reach(definition, exits) if exits else frozenset())
+    free = can_reach(definition, flow.exits, more=flow.arrivals.carried) if flow.exits else frozenset[str]()
+    stuck = flow.reachable - free
     for index, (name, region) in enumerate(_roots(flow.steps_of(stuck), definition)):
         others = [f"`{other}`" for other in region[1:4]]
         among = f": every way stays among it and {', '.join(others)}" if others else ": every way leads back to it"
@@ -149,6 +178,36 @@ def dead_end(flow: Flow) -> Iterator[Diagnostic]:
             related=tuple(Related(_span(other, definition), f"`{other}` leads back") for other in region[1:4]),
             witness=tuple(_told(way or ())),
         )  # fmt: skip
+
+
+def join_never_met(flow: Flow) -> Iterator[Diagnostic]:
+    """
+    ## What it finds
+    A `parallel` of which fewer branches can ever arrive than `join` needs: every way through the others fails, or
+    leads round and round.
+
+    ## Why it matters
+    The step can only fail, so nothing behind it ever happens.
+
+    ## Example
+    ```yaml
+    - id: enrich
+      parallel:
+        address: {call: {tool: look_up}}
+        account: {call: {tool: find_user}, next: failed}
+    ```
+
+    ## Repair
+    Let the branch end: leave out its last `next`, or write `next: done`; or need fewer branches: `join: any`.
+    """
+    for name, branches in flow.broken.items():
+        if name in flow.reachable:
+            these = ", ".join(f"`{branch}`" for branch, _ in branches)
+            verb = "never arrives" if len(branches) == 1 else "never arrive"
+            yield Diagnostic(
+                "GW204", Level.ERROR, f"`{name}` can never be joined: {these} {verb}", _span(name, flow.definition),
+                help="let the branch end (`done`), or need fewer: `join: any`",
+            )  # fmt: skip
 
 
 # --- the graph, by step --------------------------------------------------------------------------------------------
@@ -168,13 +227,18 @@ def _span(step: str, definition: Definition) -> Span:
 
 
 def _followers(step: str, definition: Definition) -> Iterator[str]:
-    """Give the steps that some edge of `step` leads to."""
-    for state in _named(sorted(_states_of(step, definition)), definition):
-        for branches in state.edges.values():
-            for edge in branches:
-                target = definition.states.get(edge.target)
-                if target is not None and target.step is not None:
-                    yield target.step.id
+    """Give the steps that some edge of `step` leads to; where a list arrives, those behind its block."""
+    waiting, seen = _named(sorted(_states_of(step, definition)), definition), set[str]()
+    while waiting:
+        for edge in ways(waiting.pop(0)):
+            target = definition.states.get(edge.target)
+            if target is None or target.step is None:
+                continue
+            if target.kind is not StateKind.JOIN:
+                yield target.step.id
+            elif target.name not in seen:
+                seen.add(target.name)
+                waiting.append(target)
 
 
 def _roots(members: Set[str], definition: Definition) -> Iterator[tuple[str, list[str]]]:
@@ -211,50 +275,17 @@ def _region(first: str, members: Set[str], seen: set[str], definition: Definitio
 def _cut_off(name: str, flow: Flow) -> Iterator[Related]:
     """Point at the step above, where it leads elsewhere: usually that is why."""
     above = flow.above.get(name)
-    went = flow.definition.states[above].edges.get("completed", ()) if above is not None else ()
+    if above is None:
+        return
+    states = flow.definition.states
+    left = states.get(above + JOIN) if states[above].kind in BLOCKS else states[above]
+    went = [edge for edge in ways(left) if edge.event == "completed"] if left is not None else []
     if went and went[0].span is not None:
-        yield Related(went[0].span, f"`{above}` goes to `{went[0].target}` instead of falling through")
-
-
-# --- what counts as an end ------------------------------------------------------------------------------------------
-
-
-def _exits(definition: Definition) -> frozenset[str]:
-    """Declared ends, and the states in which a call can satisfy a `tool_called` of `termination` (S47)."""
-    goals = {s.name for s in definition.states.values() if s.end is not None and s.end.kind is EndKind.GOAL}
-    wanted = {tool for branch in definition.termination for tool in _called(branch.condition)}
-    if wanted:
-        free = any(_legal_in_every_step(tool, definition) for tool in wanted)
-        goals |= {s.name for s in definition.states.values() if _admits(s, wanted, free)}
-    return frozenset(goals)
-
-
-def _called(condition: Condition) -> Iterator[str]:
-    match condition:
-        case ToolCalled(tool):
-            yield tool
-        case AllOf(parts) | AnyOf(parts):
-            for part in parts:
-                yield from _called(part)
-        case _:
-            return
-
-
-def _legal_in_every_step(tool: str, definition: Definition) -> bool:
-    if best_match(tool, definition.optional_tools) is not None:
-        return True
-    return definition.extra_tools and best_match(tool, definition.named_tools) is None
-
-
-def _admits(state: State, wanted: Set[str], free: bool) -> bool:
-    """Tell whether a call of one of the tools may be legal in the state, guards aside."""
-    step = state.step
-    if step is not None and state.kind is StateKind.CALL and step.call is not None:
-        return step.call.tool in wanted
-    if step is None or state.kind is not StateKind.STEP:
-        return False
-    names = [entry.tool for entry in step.work.entries] if step.work else []
-    return free or any(best_match(tool, names) is not None for tool in wanted)
+        target = states[went[0].target]
+        there = f"`{target.name}`" if target.step is None or target.kind is not StateKind.JOIN else (
+            f"the end of `{target.step.id}`"
+        )  # fmt: skip
+        yield Related(went[0].span, f"`{above}` goes to {there} instead of falling through")
 
 
 def _told(way: Iterable[Edge]) -> Iterator[str]:

@@ -6,34 +6,36 @@ The page is read in any order: first what the names stand for, then every step, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
-from guideway.playbooks.models import Playbook, PlaybookStep
+from guideway.playbooks.models import Playbook
 from guideway.playbooks.quiet import no_collection
 from guideway.playbooks.reader import read_data
-from guideway.playbooks.tools_spec import ToolSpec
 from guideway.playbooks.validate import validate
 from guideway.statemachine.definition import ANYWHERE, Definition, Edge, OutcomeClass, State
 from guideway.statemachine.diagnostic import Diagnostic, Level, in_order
+from guideway.statemachine.expressions.expression import Expression
 from guideway.statemachine.span import Span
 from guideway.statemachine.steps import Step
-from guideway.statemachine.tools import CONTROL, best_match, is_pattern
+from guideway.statemachine.tools import CONTROL
 
-from .chain import Chain, Exits, Way, Ways, head
 from .contracts import name_taken
-from .defaults import TARGETS, Keys
-from .ends import DONE, Ends
+from .ends import Ends
 from .findings import WITHOUT_PLACES, Findings, Path
 from .inputs import lower_inputs
+from .lists import ANY_ORDER, closing, lay_out
 from .names import unknown_tool
 from .page import clashing_id, clashing_outcome
+from .policies import lower_policies
 from .reading import Reader
 from .scope import Scope
-from .steps import KINDS, StepLowering
-from .targets import Targets
+from .states import StateBuilder, closing_state
+from .steps import StepLowering
 from .termination import lower_termination
 from .tools import lower_tools
+from .writers import check_writers, keep_results
 
 LEAST_ITERATIONS = 1000
 ITERATIONS_PER_STEP = 20
@@ -47,13 +49,20 @@ class Compiled:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def compile_playbook(playbook: Playbook, *, skills: Mapping[str, Sequence[str]] | None = None) -> Compiled:
+def compile_playbook(
+    playbook: Playbook,
+    *,
+    skills: Mapping[str, Sequence[str]] | None = None,
+    callees: Mapping[str, Playbook] | None = None,
+) -> Compiled:
     """
-    Lower a playbook to the machine it means, and report every name and expression that means nothing.
+    Lower one playbook to the machine it means, and report every name and expression that means nothing.
 
     `skills` maps the skills that steps `uses` to their tools; a skill it lacks is a warning, and a session refuses to
-    start.  The flow is not looked at: `check_definition` does that.
+    start.  `callees` are the playbooks that its steps call, by the names the steps use; they are only looked at for
+    what they give back.  The flow is not looked at: `check_definition` does that.
 
+    >>> from guideway.playbooks.steps import PlaybookStep
     >>> step = PlaybookStep(id="look", description="Look", expected_tools=["query_siem"])
     >>> made = compile_playbook(Playbook(id="triage", name="Triage", steps=[step]))
     >>> [(edge.event, edge.target) for edge in made.definition.edges() if edge.source == "look"]
@@ -63,7 +72,7 @@ def compile_playbook(playbook: Playbook, *, skills: Mapping[str, Sequence[str]] 
         faults = _shape_faults(playbook)
         if any(fault.level is Level.ERROR for fault in faults):
             return Compiled(None, faults)
-        return _Lowering(playbook, skills or {}).run()
+        return _Lowering(playbook, Scope(playbook, skills or {}, callees)).run()
 
 
 def _shape_faults(playbook: Playbook) -> list[Diagnostic]:
@@ -74,13 +83,14 @@ def _shape_faults(playbook: Playbook) -> list[Diagnostic]:
 
 
 class _Lowering:
-    def __init__(self, playbook: Playbook, skills: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, playbook: Playbook, scope: Scope) -> None:
         self.playbook = playbook
         self.findings = Findings(playbook)
-        self.reader = Reader(Scope(playbook, skills), self.findings)
+        self.reader = Reader(scope, self.findings)
         self.ends = Ends({word: OutcomeClass(of) for word, of in playbook.outcomes.items()})
         self.lowering = StepLowering(self.reader)
-        self._cut_off = any(spec.on_unknown is not None for spec in self.reader.scope.tools.values())
+        self.own = lay_out(playbook)
+        self.closing = closing(playbook)
 
     def run(self) -> Compiled:
         playbook, reader = self.playbook, self.reader
@@ -88,23 +98,29 @@ class _Lowering:
         inputs = lower_inputs(reader)
         tools = lower_tools(reader)
         self._check_optional_tools()
-        keys = [Keys(step, ("steps", i), playbook.defaults) for i, step in enumerate(playbook.steps)]
-        steps = [self.lowering.step(each) for each in keys]
-        states = self._states(keys, steps)
+        keys = [*self.own.walk(), *self.closing.walk()]
+        steps = {each.step.id: self.lowering.step(each) for each in keys}
+        states = StateBuilder(self.own, steps, self.ends, reader).states()
+        last = [steps[each.step.id] for each in self.closing.steps]
         termination = lower_termination(playbook.termination, reader, self.ends)
         anywhere = self._anywhere([(branch.target, branch.span) for branch in termination])
-        self._check_ids(steps, states)
-        self._check_outcomes(states, [branch.target for branch in termination if branch.outcome is None])
+        outputs = self._outputs()
+        policies = lower_policies(playbook.policies, reader, steps)
+        made = [*states, *map(closing_state, last)]
+        self._check_ids({each.step.id: each.path for each in keys}, made)
+        self._check_outcomes(made, [branch.target for branch in termination if branch.outcome is None])
+        check_writers(self.own, reader)
+        keep_results(reader)
         if self.findings.refused:
             return Compiled(None, in_order(self.findings.found))
-        table = {state.name: state for state in (*states, *self.ends.states())}
-        written = reader.scope.facts
+        written = {**reader.scope.facts, **reader.scope.results}
+        count = len(steps) - (ANY_ORDER in steps)
         definition = Definition(
             id=playbook.id,
             name=playbook.name,
             initial=states[0].name if states else "success",
-            states=table,
-            steps={step.id: step for step in steps},
+            states={state.name: state for state in chain(made, self.ends.states())},
+            steps=steps,
             description=playbook.description,
             version=playbook.version,
             inputs=inputs,
@@ -116,75 +132,28 @@ class _Lowering:
             terms=reader.terms,
             termination=termination,
             anywhere=anywhere,
-            max_iterations=playbook.max_iterations or max(LEAST_ITERATIONS, ITERATIONS_PER_STEP * len(steps)),
+            max_iterations=playbook.max_iterations or max(LEAST_ITERATIONS, ITERATIONS_PER_STEP * count),
             max_refusals=playbook.max_refusals,
             max_nudges=playbook.max_nudges,
             facts=reader.projections.facts(written),
             history=reader.projections.history(written),
             reads_now=reader.reads_now,
             unresolved_skills=tuple(self.lowering.unresolved),
+            outputs=outputs,
+            conversation=playbook.conversation,
+            predicates=tuple(playbook.predicates),
+            policies=policies,
+            closing=tuple(step.id for step in last),
             metadata=playbook.metadata,
             span=playbook.span(()),
         )
         return Compiled(definition, in_order(self.findings.found))
 
-    # --- states --------------------------------------------------------------------------------------------------
-
-    def _states(self, keys: Sequence[Keys], steps: Sequence[Step]) -> list[State]:
-        """Build the states of every step; S39: after the last step the list is done."""
-        heads = [head(step, KINDS[each.step.kind]) for each, step in zip(keys, steps, strict=True)]
-        targets = Targets({step.id: name for step, name in zip(steps, heads, strict=True)}, self.ends, self.reader)
-        self._check_shared(targets)
-        states: list[State] = []
-        for index, (each, step) in enumerate(zip(keys, steps, strict=True)):
-            last = index + 1 == len(steps)
-            falls = Way(DONE if last else heads[index + 1], None, step.span, outcome=last)
-            exits = self._exits(each, targets, falls)
-            states += Chain(step, KINDS[each.step.kind], exits, self.ends).states()
-        if not steps:
-            self.ends.word(DONE)
-        return states
-
-    def _exits(self, keys: Keys, targets: Targets, falls: Way) -> Exits:
-        written = keys.step
-        next_ = (falls,) if written.next is None else targets.ways(written.next, (*keys.path, "next"))
-        if keys.plain and not self._cut_off:
-            return Exits(next_)
-        to = {key: self._handler(key, keys, targets) for key in TARGETS}
-        return Exits(
-            next=next_,
-            switch=() if written.switch is None else targets.ways(written.switch, (*keys.path, "switch")),
-            unknown_of={} if keys.own("on_unknown") else dict(self._unknown_of(written, targets)),
-            asks=self._asks(written),
-            **to,
-        )
-
-    def _handler(self, key: str, keys: Keys, targets: Targets) -> Ways:
-        found = keys.target(key)
-        return () if found is None else targets.ways(*found)
-
-    def _unknown_of(self, step: PlaybookStep, targets: Targets) -> Iterator[tuple[str, Ways]]:
-        """What `tools` says of a cut-off call, for the tools of the step; the step's own word goes before it."""
-        written = (*step.expected_entries, *step.optional_entries)
-        called = [step.call.tool] if step.call else [entry.tool for entry in written]
-        for tool in dict.fromkeys(called):
-            for name, spec in self._specs(tool):
-                if spec.on_unknown is not None:
-                    to = targets.ways(spec.on_unknown, ("tools", name, "on_unknown"))
-                    yield (name if is_pattern(tool) else tool), to
-
-    def _specs(self, tool: str) -> Iterator[tuple[str, ToolSpec]]:
-        declared = self.reader.scope.tools
-        if not is_pattern(tool):
-            match = tool if tool in declared else best_match(tool, declared)
-            found = [] if match is None else [match]
-        else:
-            found = [name for name in declared if best_match(name, (tool,))]
-        yield from ((name, declared[name]) for name in found)
-
-    def _asks(self, step: PlaybookStep) -> bool:
-        spec = self.reader.scope.spec(step.call.tool) if step.call else None
-        return spec is not None and spec.approval is not None and not spec.approval.none
+    def _outputs(self) -> dict[str, Expression]:
+        """What a caller reads once the playbook has ended."""
+        written = self.playbook.outputs.items()
+        read = {name: self.reader.expression(source, "output", ("outputs", name), wants="") for name, source in written}
+        return {name: expression for name, expression in read.items() if expression is not None}
 
     def _anywhere(self, branches: Sequence[tuple[str, Span | None]]) -> tuple[Edge, ...]:
         """What may happen in every state: a termination branch, a limit, a fault of the engine."""
@@ -195,19 +164,6 @@ class _Lowering:
 
     # --- checks that need the whole page -------------------------------------------------------------------------
 
-    def _check_shared(self, targets: Targets) -> None:
-        """What `defaults` and `tools` say is checked even where no step makes use of it."""
-        defaults = self.playbook.defaults
-        for key in TARGETS:
-            written = getattr(defaults, key, None)
-            if written is not None:
-                targets.ways(written, ("defaults", key))
-        if defaults is not None and defaults.retry is not None:
-            self.reader.once(defaults.retry.when, "retry", ("defaults", "retry", "when"))
-        for name, spec in self.reader.scope.tools.items():
-            if spec.on_unknown is not None:
-                targets.ways(spec.on_unknown, ("tools", name, "on_unknown"))
-
     def _check_optional_tools(self) -> None:
         scope = self.reader.scope
         for index, tool in enumerate(self.playbook.optional_tools):
@@ -217,15 +173,15 @@ class _Lowering:
             elif not scope.knows_tool(tool):
                 self.findings.add(path, unknown_tool(tool, self.findings.at(path), scope.tools))
 
-    def _check_ids(self, steps: Sequence[Step], states: Sequence[State]) -> None:
+    def _check_ids(self, steps: Mapping[str, Path], states: Sequence[State]) -> None:
         """No step may be called as an end, or as a state made for another step."""
         made = {s.name: s.step for s in states if s.step is not None and s.name != s.step.id}
         ends = {state.name for state in self.ends.states()}
-        for index, step in enumerate(steps):
-            what, other = self._clash(step.id, ends, made)
+        for name, place in steps.items():
+            what, other = self._clash(name, place, ends, made)
             if what:
-                path: Path = ("steps", index, "id")
-                self.findings.add(path, clashing_id(step.id, self.findings.at(path), what, other))
+                path: Path = (*place, "id")
+                self.findings.add(path, clashing_id(name, self.findings.at(path), what, other))
 
     def _check_outcomes(self, states: Sequence[State], reasons: Collection[str]) -> None:
         made = {state.name: f"a state of the step `{state.step.id}`" for state in states if state.step is not None}
@@ -235,7 +191,11 @@ class _Lowering:
                 path: Path = ("outcomes", word)
                 self.findings.add(path, clashing_outcome(word, self.findings.key_at(path), made[word]))
 
-    def _clash(self, name: str, ends: Collection[str], made: Mapping[str, Step]) -> tuple[str, Span | None]:
+    def _clash(
+        self, name: str, place: Path, ends: Collection[str], made: Mapping[str, Step]
+    ) -> tuple[str, Span | None]:
+        if name == ANY_ORDER and place[0] == "steps":
+            return "the step around all others, where they have no order", None
         if name in ends:
             return "an end of the run", None
         if name in made:

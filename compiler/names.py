@@ -115,7 +115,9 @@ def unknown_input(name: str, span: Span, inputs: Iterable[str]) -> Diagnostic:
 def unknown_fact(root: str, name: str, span: Span, facts: Iterable[str]) -> Diagnostic:
     """
     ## What it finds
-    A read of `facts.NAME` or `history.NAME` where no tool of an agent's step, no `as` and no call step writes NAME.
+    A read of `facts.NAME` or `history.NAME` where no tool of an agent's step, no `as` and no step writes NAME: a
+    `call`, a sub-playbook and a `for_each` write under their own id, and what the steps inside a `for_each` write is
+    read inside only.
 
     ## Why it matters
     The value is unknown on every run, and unknown is never a pass.
@@ -129,11 +131,20 @@ def unknown_fact(root: str, name: str, span: Span, facts: Iterable[str]) -> Diag
     A call step writes under its own id: `facts.look.hits`.
 
     ## Repair
-    Read the name that is written: the tool of an agent's call or its `as`; the id of a `call` step.
+    Read the name that is written: the tool of an agent's call or its `as`; the id of a `call`, `playbook` or
+    `for_each` step.
     """
     return Diagnostic(
         "GW114", Level.ERROR, f"no step writes `{root}.{name}`", span,
         help=hint(name, facts, "an agent's call is kept under its tool or its `as`, a `call` step under its id"),
+    )  # fmt: skip
+
+
+def fact_of_an_item(root: str, name: str, each: str, span: Span) -> Diagnostic:
+    """Report a read of what is kept for one item only, outside the steps that run for it: as good as unwritten."""
+    return Diagnostic(
+        "GW114", Level.ERROR, f"`{root}.{name}` is written once per item, and only the steps inside `{each}` read it",
+        span, help=f"read `facts.{each}`, the list of what the items gave; its `collect` says what that is",
     )  # fmt: skip
 
 
@@ -222,7 +233,7 @@ def _place_help(root: str, place: str, roots: list[str]) -> str:
 def unknown_field(root: str, field: str, span: Span, fields: Iterable[str]) -> Diagnostic:
     """
     ## What it finds
-    A read of `run.NAME` or `claims.NAME` that does not exist.
+    A read of `run.NAME`, or of `claims.NAME` where no step of that name has claims.
 
     ## Why it matters
     The value would be unknown on every run, and unknown is never a pass.
@@ -233,28 +244,38 @@ def unknown_field(root: str, field: str, span: Span, fields: Iterable[str]) -> D
     ```
 
     ## Repair
-    `run` has `id`, `started_by`, `iterations`, `calls`, `tokens`, `elapsed`; `claims` has `confidence` and `text`.
+    `run` has `id`, `started_by`, `iterations`, `calls`, `tokens`, `elapsed`; `claims` has `confidence`, `text`, and
+    the steps with `claims`: `claims.STEP.NAME`.
     """
     return Diagnostic("GW118", Level.ERROR, f"`{root}` has no field `{field}`", span, help=hint(field, fields))
 
 
-def not_yet(root: str, span: Span) -> Diagnostic:
+def unknown_source(root: str, name: str, span: Span, known: Iterable[str]) -> Diagnostic:
     """
     ## What it finds
-    An expression that reads `answers`, `signals` or `predicate(…)`.
+    A read of `answers.STEP`, `signals.NAME` or `predicate("NAME")` where no step asks, no step or condition waits for
+    the signal, or `predicates` does not list the name.
 
     ## Why it matters
-    They belong to `ask`, `wait` and `predicates`, which this version of Guideway does not run yet.
+    Nobody would ever give the value, so it is unknown on every run, and unknown is never a pass.
 
     ## Example
     ```yaml
-    when: answers.confirm == "yes"
+    steps:
+      - {id: confirm, ask: {question: "Was it you?", choices: [yes, no]}}
+      - {id: act, when: answers.confrm == "yes", expected_tools: [unlock]}
     ```
 
     ## Repair
-    Read facts and inputs; a step's `approval` already asks a person.
+    `answers` has the ids of `ask` steps, `signals` what some `wait: {signal: …}` or condition names; a predicate is
+    declared: `predicates: {is_vip: {}}`.
     """
-    return Diagnostic(
-        "GW119", Level.ERROR, f"`{root}` is not supported yet", span,
-        help="read `facts` and `inputs`; a decision of a person is an `approval` step",
-    )  # fmt: skip
+    what, otherwise = _SOURCES[root]
+    return Diagnostic("GW119", Level.ERROR, what.format(name), span, help=hint(name, known, otherwise.format(name)))
+
+
+_SOURCES = {
+    "answers": ("no `ask` step is called `{}`", "an answer has the id of the step that asks"),
+    "signals": ("nothing waits for the signal `{}`", "wait for it: `wait: {{signal: {}}}`"),
+    "predicate": ("the predicate `{}` is not declared", "declare it: `predicates: {{{}: {{}}}}`"),
+}

@@ -38,6 +38,10 @@ class Projections:
             rest = ()
         self._read[root].setdefault(path[1], set()).add(_fields(rest))
 
+    def reads(self, name: str) -> bool:
+        """Tell whether anything reads the fact, or its history."""
+        return bool(self._all) or any(name in read for read in self._read.values())
+
     def facts(self, names: Iterable[str]) -> dict[str, tuple[Path, ...]]:
         """For each fact that is read, the paths to keep; `names` are all there are."""
         return self._kept("facts", names)

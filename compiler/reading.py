@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from guideway.statemachine.diagnostic import Diagnostic, Level
@@ -15,9 +15,18 @@ from guideway.statemachine.expressions.types import TypeProblem
 from guideway.statemachine.span import Span
 
 from .findings import Findings, Path
-from .names import name_not_readable, not_yet, unknown_fact, unknown_field, unknown_input, unknown_name, unknown_term
+from .names import (
+    fact_of_an_item,
+    name_not_readable,
+    unknown_fact,
+    unknown_field,
+    unknown_input,
+    unknown_name,
+    unknown_source,
+    unknown_term,
+)
 from .page import terms_in_a_circle
-from .places import CLAIM_FIELDS, EVERYWHERE, NOT_YET, PLACES, RUN_FIELDS, Place
+from .places import CLAIM_FIELDS, EVERYWHERE, PLACES, RUN_FIELDS, Place
 from .projections import Projections
 from .scope import Scope
 from .terms import roots_of
@@ -47,7 +56,8 @@ class Reader:
     """
     Reads every expression of one playbook.
 
-    `terms` is filled first; whatever reads them later also answers for what they read.
+    `terms` is filled first; whatever reads them later also answers for what they read.  Where a path lies inside a
+    `for_each`, the name of its items is a root, too.
     """
 
     def __init__(self, scope: Scope, findings: Findings) -> None:
@@ -57,6 +67,11 @@ class Reader:
         self.projections = Projections()
         self.reads_now = False
         self._types = Types(scope)
+        self._sources: Mapping[str, Collection[str]] = {
+            "answers": scope.asks,
+            "signals": scope.signals,
+            "predicate": scope.playbook.predicates,
+        }
         self._once: dict[Path, Expression | None] = {}
         self._roots_of_terms: dict[str, frozenset[str]] = {}
 
@@ -78,6 +93,20 @@ class Reader:
         if self._check(found.reads, PLACES[place], path):
             self._type(found, path, 0, tool, wants)
         return found
+
+    def listed(self, step: str, source: str, path: Path) -> Expression | None:
+        """Read the `in` of the `for_each` `step`, which must give a list, and learn what its items are."""
+        found = self.expression(source, "items", path, wants="")
+        if found is not None:
+            made = self._types.of_items(step, found, self.items_in_reach(path))
+            if made.kind not in ("list", "dynamic"):
+                self._report([TypeProblem(f"`{source}` is {made}, and `for_each` goes through a list", 0)], path, 0)
+        return found
+
+    def items(self, step: str, items: list[Any], path: Path) -> None:
+        """Read a written list, and learn what its items are."""
+        self.templates(items, "items", path)
+        self._types.of_constants(step, items)
 
     def once(self, source: str | None, place: str, path: Path, tool: str | None = None) -> Expression | None:
         """Read an expression that serves many steps, as one under `defaults` does: reported once, typed once."""
@@ -147,38 +176,52 @@ class Reader:
         field = rest[0] if rest and isinstance(rest[0], str) else None
         span = self.findings.inside(path, read.offset)
         if root not in ROOTS:
-            readable = (place.roots | EVERYWHERE) - NOT_YET
-            return unknown_name(str(root), span, readable)
-        if root in NOT_YET:
-            return not_yet(str(root), span)
+            names = self.items_in_reach(path)
+            return None if root in names else unknown_name(str(root), span, {*place.roots, *EVERYWHERE, *names})
         if not place.reads(str(root)):
-            return name_not_readable(str(root), place.name, span, None, place.roots - NOT_YET)
+            return name_not_readable(str(root), place.name, span, None, place.roots)
         return None if field is None else self._field_fault(str(root), field, place, read, path)
 
     def _field_fault(self, root: str, field: str, place: Place, read: Read, path: Path) -> Diagnostic | None:
         span = self.findings.inside(path, read.offset)
-        playbook = self.scope.playbook
-        if root == "inputs" and field not in playbook.inputs:
-            return unknown_input(field, span, self.findings.offer(playbook.inputs))
-        if root in ("facts", "history") and not self.scope.knows_fact(field):
-            return unknown_fact(root, field, span, self.findings.offer(self.scope.facts))
-        if root == "run" and field not in RUN_FIELDS:
-            return unknown_field(root, field, span, RUN_FIELDS)
-        if root == "claims" and field not in CLAIM_FIELDS:
-            return unknown_field(root, field, span, CLAIM_FIELDS)
-        if root != "terms":
-            return None
-        if field not in playbook.terms:
-            return unknown_term(field, span, self.findings.offer(playbook.terms))
+        known: Collection[str]
+        match root:
+            case "facts" | "history":
+                return self._fact_fault(root, field, span, path)
+            case "terms":
+                return self._term_fault(field, place, span)
+            case "inputs":
+                known = self.scope.playbook.inputs
+                return None if field in known else unknown_input(field, span, self.findings.offer(known))
+            case "run" | "claims":
+                known = RUN_FIELDS if root == "run" else (*CLAIM_FIELDS, *self.scope.claims)
+                return None if field in known else unknown_field(root, field, span, self.findings.offer(known))
+            case "answers" | "signals" | "predicate":
+                known = self._sources[root]
+                return None if field in known else unknown_source(root, field, span, self.findings.offer(known))
+            case _:
+                return None
+
+    def _fact_fault(self, root: str, field: str, span: Span, path: Path) -> Diagnostic | None:
+        if not self.scope.knows_fact(field):
+            return unknown_fact(root, field, span, self.findings.offer([*self.scope.facts, *self.scope.results]))
+        each = self.scope.only_inside(field, path)
+        return None if each is None else fact_of_an_item(root, field, each, span)
+
+    def _term_fault(self, field: str, place: Place, span: Span) -> Diagnostic | None:
+        if field not in self.scope.playbook.terms:
+            return unknown_term(field, span, self.findings.offer(self.scope.playbook.terms))
         hidden = sorted(r for r in self._roots_of_terms.get(field, ()) if r in ROOTS and not place.reads(r))
-        if hidden:
-            return name_not_readable(hidden[0], place.name, span, field, place.roots - NOT_YET)
-        return None
+        return name_not_readable(hidden[0], place.name, span, field, place.roots) if hidden else None
+
+    def items_in_reach(self, path: Path) -> dict[str, str]:
+        """Name the items that can be read at a place, each with the `for_each` that gives it."""
+        return {body.spec.as_: body.step for body in self.scope.bodies.around(path)}
 
     # --- types ---------------------------------------------------------------------------------------------------
 
     def _type(self, expression: Expression, path: Path, offset: int, tool: str | None, wants: str) -> None:
-        self._report(self._types.problems(expression, tool, wants), path, offset)
+        self._report(self._types.problems(expression, tool, wants, self.items_in_reach(path)), path, offset)
 
     def _report(self, problems: Iterable[TypeProblem], path: Path, offset: int) -> None:
         for problem in problems:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from guideway.playbooks.approvals import waived
 from guideway.playbooks.attempts import RetrySpec
-from guideway.playbooks.models import PlaybookStep
+from guideway.playbooks.steps import PlaybookStep
 from guideway.playbooks.tools_spec import CallSpec, ToolEntry
 from guideway.playbooks.values import seconds
 from guideway.statemachine.definition import StateKind
@@ -11,22 +12,16 @@ from guideway.statemachine.expressions.expression import Expression
 from guideway.statemachine.steps import Call, Entry, Repeat, Retry, Step, Work
 from guideway.statemachine.tools import CONTROL, Effect, is_pattern
 
-from .contracts import missing_argument, name_taken, retry_of_a_write, too_few_calls, unknown_argument
+from .contracts import name_taken, retry_of_a_write, too_few_calls
 from .defaults import Keys
 from .findings import Path
 from .idle import check_idle_keys
+from .kinds import KINDS, KindLowering
 from .names import unknown_tool
 from .page import unresolved_skill
 from .reading import Reader
-from .tools import lower_approval
+from .tools import check_arguments, lower_approval
 from .validations import lower_validation
-
-KINDS = {
-    "agent": StateKind.STEP,
-    "call": StateKind.CALL,
-    "approval": StateKind.APPROVAL,
-    "switch": StateKind.ROUTER,
-}
 
 
 class StepLowering:
@@ -34,12 +29,13 @@ class StepLowering:
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
+        self.kinds = KindLowering(reader)
         self.unresolved: dict[str, None] = {}
 
     def step(self, keys: Keys) -> Step:
         """Lower one step.  What is wrong with it goes to the findings."""
         written, path = keys.step, keys.path
-        kind = KINDS[written.kind]
+        kind = KINDS[keys.kind]
         work = self._work(written, path) if kind is StateKind.STEP else None
         step = Step(
             written.id,
@@ -55,13 +51,15 @@ class StepLowering:
             lower_validation(written.validation, (*path, "validation"), self.reader),
             written.min_tool_calls or 0,
             keys.count("max_tool_calls") if kind is StateKind.STEP else None,
-            self._retry(keys, work),
+            None if keys.plain else self._retry(keys, work),
             written.metadata,
             self.reader.findings.at(path),
+            keys.home.block,
+            **({} if keys.plain else self.kinds.lower(keys)),
         )
         self._check_budget(step, path)
         if not keys.plain:
-            check_idle_keys(keys, self.reader.findings)
+            check_idle_keys(keys, self.reader)
         return step
 
     # --- the agent's work ----------------------------------------------------------------------------------------
@@ -94,7 +92,7 @@ class StepLowering:
             lower_approval(entry.approval, "call", (*path, "approval"), self.reader, entry.tool),
             entry.because,
             span,
-            waived=entry.approval is not None and entry.approval.none,
+            waived=waived(entry.approval),
         )
 
     def _times(self, tool: str, written: int | None, optional: bool) -> int | None:
@@ -130,23 +128,9 @@ class StepLowering:
         here = (*path, "call")
         self._known(call.tool, (*here, "tool"))
         self.reader.templates(call.args, "template", (*here, "args"))
-        self._arguments(call, here)
+        check_arguments(call.tool, call.args, here, self.reader)
         expect = self.reader.expression(call.expect, "expect", (*here, "expect"), call.tool)
         return Call(call.tool, call.args, expect, self._repeat(written, path, call.tool))
-
-    def _arguments(self, call: CallSpec, path: Path) -> None:
-        spec = self.reader.scope.spec(call.tool)
-        if spec is None or spec.parameters is None:
-            return
-        from .schemas import argument_faults  # jsonschema is heavy, and most playbooks hold no schema
-
-        findings = self.reader.findings
-        unknown, missing, known = argument_faults(call.args, spec.parameters)
-        for name in unknown:
-            at: Path = (*path, "args", name)
-            findings.add(at, unknown_argument(call.tool, name, findings.key_at(at), known))
-        for name in missing:
-            findings.add(path, missing_argument(call.tool, name, findings.at((*path, "tool"))))
 
     def _repeat(self, written: PlaybookStep, path: Path, tool: str) -> Repeat | None:
         spec = written.repeat

@@ -11,9 +11,11 @@ from guideway.statemachine.conditions import (
     AnyOf,
     Condition,
     ConfidenceMet,
+    Custom,
     MaxIterations,
     Not,
     NoToolCalls,
+    Signalled,
     TextMention,
     TimeLimit,
     TokenLimit,
@@ -28,7 +30,7 @@ from guideway.statemachine.span import Span
 
 from .ends import Ends
 from .findings import Path
-from .names import unknown_outcome, unknown_tool
+from .names import unknown_outcome, unknown_source, unknown_tool
 from .reading import Reader
 
 
@@ -60,12 +62,11 @@ def _target(condition: Condition, outcome: str | None, path: Path, reader: Reade
 
 
 def _condition(item: TerminationItem, path: Path, reader: Reader) -> Condition | None:
-    for key in ("max_iterations", "token_limit", "time_limit", "no_tool_calls", "tool_called", "confidence_met"):
-        value = getattr(item, key)
-        if value is not None:
-            return _SIMPLE[key](item, path, reader)
+    for key, lower in _SIMPLE.items():
+        if getattr(item, key) is not None:
+            return lower(item, path, reader)
     if item.text_mention is not None:
-        _check_pattern(item.text_mention, (*path, "text_mention"), reader)
+        check_pattern(item.text_mention, (*path, "text_mention"), reader)
         return TextMention(item.text_mention)
     if item.all is not None:
         return AllOf(_parts(item.all, (*path, "all"), reader))
@@ -96,6 +97,14 @@ def _tool_called(item: TerminationItem, path: Path, reader: Reader) -> Condition
     )
 
 
+def _custom(item: TerminationItem, path: Path, reader: Reader) -> Condition:
+    name, predicates = item.custom or "", reader.scope.playbook.predicates
+    if name not in predicates:
+        here = (*path, "custom")
+        reader.findings.add(here, unknown_source("predicate", name, reader.findings.at(here), predicates))
+    return Custom(name)
+
+
 _SIMPLE: dict[str, Callable[[TerminationItem, Path, Reader], Condition]] = {
     "max_iterations": lambda item, path, reader: MaxIterations(item.max_iterations or 0),
     "token_limit": lambda item, path, reader: TokenLimit(item.token_limit or 0),
@@ -103,10 +112,13 @@ _SIMPLE: dict[str, Callable[[TerminationItem, Path, Reader], Condition]] = {
     "no_tool_calls": lambda item, path, reader: NoToolCalls(),
     "tool_called": _tool_called,
     "confidence_met": lambda item, path, reader: ConfidenceMet(item.confidence_met or 0.0),
+    "signal": lambda item, path, reader: Signalled(item.signal or ""),
+    "custom": _custom,
 }
 
 
-def _check_pattern(pattern: str, path: Path, reader: Reader) -> None:
+def check_pattern(pattern: str, path: Path, reader: Reader) -> None:
+    """Report a text that is no RE2 pattern."""
     from guideway.statemachine.patterns import PatternError
     from guideway.statemachine.patterns import pattern as compiled
 
@@ -119,10 +131,10 @@ def _check_pattern(pattern: str, path: Path, reader: Reader) -> None:
 def bad_pattern(why: str, span: Span) -> Diagnostic:
     """
     ## What it finds
-    A `text_mention` that is no RE2 pattern.
+    A `text_mention`, or the `match` of a required probe, that is no RE2 pattern.
 
     ## Why it matters
-    It can match nothing, so the run would never end by it.
+    It can match nothing: the run would never end by it, the step never be completed.
 
     ## Example
     ```yaml

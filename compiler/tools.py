@@ -1,15 +1,20 @@
-"""Tools and approvals, from what their author wrote to what the machine holds."""
+"""Tools, from what their author wrote to what the machine holds."""
 
 from __future__ import annotations
 
-from guideway.playbooks.approvals import ApprovalSpec
-from guideway.playbooks.tools_spec import ToolSpec
-from guideway.statemachine.steps import Approval
-from guideway.statemachine.tools import CONTROL, Effect, Tool
+from collections.abc import Mapping
 
-from .contracts import bad_schema, name_taken
+from guideway.playbooks.blocks import UndoSpec
+from guideway.playbooks.tools_spec import ToolSpec
+from guideway.statemachine.tools import CONTROL, Effect, Reversal, Tool, is_pattern
+
+from .approvals import lower_approval
+from .contracts import bad_schema, missing_argument, name_taken, unknown_argument
 from .findings import Path
+from .names import unknown_tool
 from .reading import Reader
+
+__all__ = ["check_arguments", "check_names", "check_schema", "lower_approval", "lower_tools"]
 
 
 def lower_tools(reader: Reader) -> dict[str, Tool]:
@@ -49,6 +54,7 @@ def _tool(name: str, spec: ToolSpec, reader: Reader) -> Tool:
         spec.because,
         lower_approval(spec.approval, "call", (*path, "approval"), reader, name),
         reader.findings.key_at(path),
+        _undo(spec.undo, name, (*path, "undo"), reader),
     )
 
 
@@ -63,13 +69,51 @@ def check_schema(schema: dict[str, object], what: str, path: Path, reader: Reade
     return fault is None
 
 
-def lower_approval(
-    spec: ApprovalSpec | None, of: str, path: Path, reader: Reader, tool: str | None = None
-) -> Approval | None:
-    """Lower an approval `of` a step or of a call; None where there is none or it is waived."""
-    if spec is None or spec.none:
+def _undo(spec: str | UndoSpec | None, name: str, path: Path, reader: Reader) -> Reversal | None:
+    """Lower what takes a success of the tool `name` back; a pattern's serves every tool that matches it."""
+    if spec is None:
         return None
-    reader.template(spec.ask or "", f"{of} ask", (*path, "ask"), tool)
-    for index, approver in enumerate(spec.approvers):
-        reader.template(approver, f"{of} approvers", (*path, "approvers", index), tool)
-    return Approval(spec.ask or "", tuple(spec.approvers), spec.because, reader.findings.at(path))
+    undoing, place = (spec, path) if isinstance(spec, str) else (spec.tool, (*path, "tool"))
+    args = None if isinstance(spec, str) else spec.args
+    _check_undoing(undoing, place, reader)
+    if args is None:
+        _check_same_arguments(name, undoing, place, reader)
+    else:
+        reader.templates(args, "undo", (*path, "args"))
+        check_arguments(undoing, args, path, reader)
+    return Reversal(undoing, args)
+
+
+def _check_undoing(tool: str, path: Path, reader: Reader) -> None:
+    scope, findings = reader.scope, reader.findings
+    if tool in CONTROL:
+        findings.add(path, name_taken(tool, tool, findings.at(path)))
+    elif is_pattern(tool) or not scope.knows_tool(tool):
+        findings.add(path, unknown_tool(tool, findings.at(path), findings.offer(scope.tools)))
+
+
+def _check_same_arguments(tool: str, undoing: str, path: Path, reader: Reader) -> None:
+    """An undo without `args` is given those of the call itself: what it requires must be among what the tool takes."""
+    taken, needed = (spec.parameters if (spec := reader.scope.spec(name)) else None for name in (tool, undoing))
+    if taken is None or needed is None:
+        return
+    from .schemas import argument_faults  # jsonschema is heavy, and most playbooks hold no schema
+
+    strange, _, _ = argument_faults(needed.get("required", ()), taken)
+    for name in strange:
+        reader.findings.add(path, missing_argument(undoing, name, reader.findings.at(path)))
+
+
+def check_arguments(tool: str, args: Mapping[str, object], path: Path, reader: Reader) -> None:
+    """Compare the arguments that the playbook gives a tool (`args` at `path`) with the tool's `parameters`."""
+    spec = reader.scope.spec(tool)
+    if spec is None or spec.parameters is None:
+        return
+    from .schemas import argument_faults  # jsonschema is heavy, and most playbooks hold no schema
+
+    unknown, missing, known = argument_faults(args, spec.parameters)
+    for name in unknown:
+        at: Path = (*path, "args", name)
+        reader.findings.add(at, unknown_argument(tool, name, reader.findings.key_at(at), known))
+    for name in missing:
+        reader.findings.add(path, missing_argument(tool, name, reader.findings.at((*path, "tool"))))

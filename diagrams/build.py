@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from guideway.statemachine.definition import ANYWHERE, Definition, StateKind
 
 from .arrows import Places, arrows
 from .exits import shortened
 from .picture import Arrow, Frame, Line, Node, Picture, Role, Shape, Tone
+from .regions import frames, in_page_order
 from .rooms import Room, rooms
+from .texts import clean, short
 from .walk import Walk
-from .words import clean, lines_of, shape_of, short, title_of
+from .words import lines_of, shape_of, title_of
 
 MERGED = 6
 """How many of the ends in one box are named in it."""
@@ -31,23 +34,40 @@ def picture(definition: Definition, walk: Walk | None = None) -> Picture:
     where = {name: node.id for node in nodes for name in node.states}
     if definition.anywhere:
         where[ANYWHERE] = nodes[-1].id
+    framed = frames([(node.id, room) for node, room in drawn], definition.closing)
     entry = Arrow("a", nodes[0].id, where[definition.initial], tone=nodes[0].tone)
-    nodes, lines = shortened(nodes, [entry, *arrows(definition, walk, _places(nodes, where, drawn))])
+    edges = arrows(definition, walk, _places(nodes, where, drawn, framed))
+    nodes = [replace(node, lines=(*node.lines, *edges.lines.get(node.id, ()))) for node in nodes]
+    nodes, lines = shortened(nodes, [entry, *edges.arrows, *_closing(definition, where, walk)])
     numbered = tuple(replace(arrow, id=f"a{i}") for i, arrow in enumerate(lines))
-    return Picture(clean(definition.name), tuple(nodes), numbered, tuple(_frames(drawn)), walk is not None)
+    return Picture(clean(definition.name), tuple(nodes), numbered, framed, walk is not None)
 
 
-def _places(nodes: list[Node], where: dict[str, str], drawn: list[tuple[Node, Room]]) -> Places:
+def _closing(definition: Definition, where: dict[str, str], walk: Walk | None) -> Iterator[Arrow]:
+    """Join the steps of `finally`, which run in order and have no edges."""
+    for first, then in pairwise(definition.closing):
+        visited = bool(walk and walk.visited.get(first) and walk.visited.get(then))
+        yield Arrow("a", where[first], where[then], tone=_tone(walk, visited, False))
+
+
+def _places(
+    nodes: list[Node], where: dict[str, str], drawn: list[tuple[Node, Room]], framed: tuple[Frame, ...]
+) -> Places:
+    around = Picture("", (), (), framed).frames_around()
+    block = {room.main.name: around[node.id][-1].id for node, room in drawn if room.begins}
     return Places(
         where,
         {node.id: place for place, node in enumerate(nodes)},
         faults=frozenset(node.id for node, room in drawn if room.merged == "failed"),
         merged=frozenset(node.id for node, room in drawn if room.merged),
+        region=block,
+        around={id: frozenset(frame.id for frame in outer) for id, outer in around.items()},
     )
 
 
 def _numbered(definition: Definition, walk: Walk | None) -> list[tuple[Node, Room]]:
-    return [(_node(f"n{i}", definition, room, walk), room) for i, room in enumerate(rooms(definition, walk), 1)]
+    page = in_page_order(rooms(definition, walk), definition.closing)
+    return [(_node(f"n{i}", definition, room, walk), room) for i, room in enumerate(page, 1)]
 
 
 def _start(definition: Definition, walk: Walk | None) -> Node:
@@ -60,7 +80,7 @@ def _node(id: str, definition: Definition, room: Room, walk: Walk | None) -> Nod
         return Node(id, shape_of(room.main), room.merged, tuple(_unwritten(definition, room)), names,
                     muted=True, tone=_tone(walk, False, False))  # fmt: skip
     main = room.main
-    guarded = len(room.states) > 1 or main.kind is StateKind.ROUTER
+    guarded = any(state.kind is StateKind.ROUTER for state in room.states)
     node = Node(id, shape_of(main), title_of(main), tuple(lines_of(definition, main, guarded=guarded)), names)
     if main.end and main.name != main.end.outcome:
         node = replace(node, lines=(Line(Role.NOTE, short(main.name)),))
@@ -97,14 +117,3 @@ def _unwritten(definition: Definition, room: Room) -> Iterator[Line]:
     yield from (Line(Role.LIMIT, word) for word in words[:MERGED])
     if len(words) > MERGED:
         yield Line(Role.LIMIT, f"… and {len(words) - MERGED} more")
-
-
-def _frames(drawn: Iterable[tuple[Node, Room]]) -> Iterator[Frame]:
-    """Frame the boxes of one step, where there is more than one."""
-    members: dict[str, list[str]] = {}
-    for node, room in drawn:
-        if room.main.step is not None:
-            members.setdefault(room.main.step.id, []).append(node.id)
-    framed = ((step, ids) for step, ids in members.items() if len(ids) > 1)
-    for number, (step, ids) in enumerate(framed):
-        yield Frame(f"f{number}", clean(step), tuple(ids))

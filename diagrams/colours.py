@@ -22,6 +22,9 @@ DANGER = "#b03a00"
 PAPER = "#ffffff"
 FRAME = "#f3f5f8"
 FRAME_LINE = "#dfe4ea"
+BLOCK = (FRAME, PAPER)
+"""Blocks in blocks, by turns."""
+BLOCK_LINE = "#aab4be"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,15 @@ PAINT = {
     Shape.CALL: Paint("#f0f1f3", "#52606d", "⚙"),
     Shape.APPROVAL: Paint("#fdf1dc", "#b36b00", "♙"),
     Shape.ROUTER: Paint("#f7eef4", "#9c5583", "◇"),
+    Shape.ASK: Paint("#fdf1dc", "#b36b00", "?"),
+    Shape.WAIT: Paint("#f0f1f3", "#52606d", "◷"),
+    Shape.UNDO: Paint("#f0f1f3", "#52606d", "↶"),
+    Shape.PLAYBOOK: Paint("#eaf3fb", "#0072b2", "▤"),
+    Shape.FORK: Paint(PAPER, INK, "∥"),
+    Shape.EACH: Paint(PAPER, INK, "∀"),
+    Shape.LOOP: Paint(PAPER, INK, "↻"),
+    Shape.SECTION: Paint(PAPER, INK, "§"),
+    Shape.JOIN: Paint(INK, INK, ""),
     Shape.SUCCESS: Paint("#e3f5ee", "#00805c", "✓"),
     Shape.STOPPED: Paint("#f0f1f3", "#52606d", "■"),
     Shape.FAILED: Paint("#fce9df", "#b84a00", "✗"),

@@ -18,8 +18,9 @@ HEIGHT = 10
 
 def breaks(picture: Picture) -> frozenset[str]:
     """Give the ids of the arrows that lead from one column to another."""
-    page = [node.id for node in picture.nodes
-            if not node.shape.is_end and node.shape not in (Shape.START, Shape.ANYWHERE)]
+    page = [
+        node.id for node in picture.nodes if not node.shape.is_end and node.shape not in (Shape.START, Shape.ANYWHERE)
+    ]
     if len(page) <= HEIGHT * 3 // 2:
         return frozenset()
     order = {id: place for place, id in enumerate(page)}
@@ -40,7 +41,7 @@ def _crossings(order: dict[str, int], inner: list[Arrow]) -> list[int]:
 
 def _columns(picture: Picture, page: list[str], crossings: list[int]) -> dict[str, int]:
     """Number the column of each box: a new one where the old is full and a single arrow crosses."""
-    framed = {id: frame.id for frame in picture.frames for id in frame.nodes}
+    framed = {id: around[0].id for id, around in picture.frames_around().items()}
     full = ceil(len(page) / ceil(len(page) / HEIGHT))
     column: dict[str, int] = {}
     height = number = 0

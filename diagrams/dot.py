@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from . import colours
 from .colours import PAINT
 from .columns import breaks
-from .picture import Arrow, Line, Node, Picture, Role, Shape, Tone
-from .words import TIMES
+from .picture import Arrow, Frame, FrameKind, Line, Node, Picture, Role, Shape, Tone
+from .tools import TIMES
 
 if TYPE_CHECKING:
     import graphviz
@@ -29,12 +29,24 @@ _EDGE = {"fontname": FONT, "fontsize": "9", "fontcolor": colours.SOFT, "color": 
          "arrowsize": "0.7", "arrowhead": "normal"}  # fmt: skip
 _CLUSTER = {"label": "", "style": "rounded,filled", "margin": "8",
             "color": colours.FRAME_LINE, "fillcolor": colours.FRAME}  # fmt: skip
+_BLOCK = {"color": colours.BLOCK_LINE, "margin": "12"}
+_BAR = 5
+"""How thick the bar under the box of a fork is, in points."""
 _SHAPES: Mapping[Shape, Mapping[str, str]] = {
     Shape.START: {"shape": "circle", "width": "0.18", "fixedsize": "true"},
     Shape.AGENT: {"shape": "box", "style": "rounded,filled"},
     Shape.CALL: {"shape": "box", "style": "filled"},
     Shape.APPROVAL: {"shape": "octagon", "style": "filled", "margin": "0.05,0.03"},
     Shape.ROUTER: {"shape": "diamond", "style": "filled", "margin": "0,0"},
+    Shape.ASK: {"shape": "note", "style": "filled"},
+    Shape.WAIT: {"shape": "box", "style": "rounded,filled"},
+    Shape.UNDO: {"shape": "box", "style": "filled"},
+    Shape.PLAYBOOK: {"shape": "box", "style": "filled", "peripheries": "2"},
+    Shape.FORK: {"shape": "box", "style": "filled"},
+    Shape.EACH: {"shape": "box", "style": "rounded,filled"},
+    Shape.LOOP: {"shape": "box", "style": "rounded,filled"},
+    Shape.SECTION: {"shape": "box", "style": "rounded,filled"},
+    Shape.JOIN: {"shape": "box", "style": "filled", "width": "0.9", "height": "0.07", "fixedsize": "true"},
     Shape.SUCCESS: {"shape": "ellipse", "peripheries": "2", "margin": "0.02,0.02"},
     Shape.STOPPED: {"shape": "ellipse", "margin": "0.02,0.02"},
     Shape.FAILED: {"shape": "ellipse", "margin": "0.02,0.02"},
@@ -58,25 +70,58 @@ def dot(picture: Picture) -> graphviz.Digraph:
     import graphviz
 
     title = f"<<B>{_html(picture.title)}</B><BR/> >" if picture.title else ""
-    drawn = graphviz.Digraph(name="playbook", graph_attr=_GRAPH | {"label": title}, node_attr=_NODE, edge_attr=_EDGE)
-    framed = {id: frame for frame in picture.frames for id in frame.nodes}
+    look = _GRAPH | {"label": title}
+    if any(arrow.leaves for arrow in picture.arrows):
+        look |= {"compound": "true"}
+    drawn = graphviz.Digraph(name="playbook", graph_attr=look, node_attr=_NODE, edge_attr=_EDGE)
+    framed, begun = picture.frames_around(), set[str]()
     for node in picture.nodes:  # in the order of the page: Graphviz lays out by it
-        frame = framed.get(node.id)
-        if frame is None:
-            drawn.node(node.id, **_box(node))
-            continue
-        with drawn.subgraph(name=f"cluster_{frame.id}") as inner:
-            if node.id == frame.nodes[0]:
-                inner.attr(id=frame.id, **_CLUSTER)
-            inner.node(node.id, **_box(node))
+        _place(drawn, node, framed.get(node.id, ()), begun)
     if apart := _apart(picture):
         with drawn.subgraph(graph_attr={"rank": "sink"}) as bottom:
             for id in apart:
                 bottom.node(id)
-    loose = breaks(picture)
+    loose = breaks(picture) | _back(picture)
+    exits = {frame.id: frame.nodes[-1] for frame in picture.frames}
     for arrow in picture.arrows:
-        drawn.edge(arrow.source, arrow.target, **_line(arrow, arrow.id in loose))
+        tail = exits.get(arrow.leaves, arrow.source)
+        drawn.edge(tail, arrow.target, **_line(arrow, arrow.id in loose))
     return drawn
+
+
+def _place(drawn: graphviz.Digraph, node: Node, around: tuple[Frame, ...], begun: set[str], depth: int = 0) -> None:
+    """Put a box into the frames around it, the outermost first; a frame is described where it begins."""
+    if not around:
+        drawn.node(node.id, **_box(node))
+        return
+    frame = around[0]
+    with drawn.subgraph(name=f"cluster_{frame.id}") as inner:
+        if frame.id not in begun:
+            begun.add(frame.id)
+            inner.attr(id=frame.id, **_cluster(frame, depth))
+        _place(inner, node, around[1:], begun, depth + 1)
+
+
+def _cluster(frame: Frame, depth: int) -> dict[str, str]:
+    if frame.kind is FrameKind.STEP:
+        return _CLUSTER
+    look = _CLUSTER | _BLOCK | {"fillcolor": colours.BLOCK[depth % 2]}
+    if frame.kind is FrameKind.CLOSING:  # a block is named by its first box
+        look |= {"label": f"<<B>{_html(frame.title)}</B>, at every end>", "fontsize": "10", "style": "rounded,dashed"}
+    return look
+
+
+def _back(picture: Picture) -> frozenset[str]:
+    """Find the arrows out of or within a block that lead up the page across a frame: they would turn it over."""
+    order = {node.id: place for place, node in enumerate(picture.nodes)}
+    around = picture.frames_around()
+    return frozenset(
+        arrow.id
+        for arrow in picture.arrows
+        if order[arrow.target] < order[arrow.source]
+        and around.get(arrow.source) != around.get(arrow.target)
+        and any(frame.kind is FrameKind.BLOCK for frame in around.get(arrow.source, ()))
+    )
 
 
 def _apart(picture: Picture) -> list[str]:
@@ -88,7 +133,7 @@ def _apart(picture: Picture) -> list[str]:
 def _box(node: Node) -> dict[str, str]:
     paint = PAINT[node.shape]
     dim = node.tone is Tone.DIMMED or node.muted
-    look = {"id": node.id, "class": f"{node.shape} {node.tone}", "fillcolor": paint.fill, "color": paint.line,
+    look = {"id": node.id, "class": f"{node.shape.token} {node.tone}", "fillcolor": paint.fill, "color": paint.line,
             "style": "filled", "penwidth": "1.2", **_SHAPES[node.shape]}  # fmt: skip
     if node.muted:
         look |= {"shape": "box", "style": "rounded,filled,dashed", "margin": "0.1,0.05", "peripheries": "1"}
@@ -98,21 +143,23 @@ def _box(node: Node) -> dict[str, str]:
         look |= {"color": colours.WALKED, "penwidth": "2.6"}
     if node.tone is Tone.CURRENT:
         look |= {"fillcolor": colours.CURRENT, "color": colours.CURRENT_LINE, "penwidth": "3.2"}
-    if node.shape is Shape.START:
-        return look | {"label": "", "fillcolor": look["color"], "tooltip": "start"}
+    if node.shape in (Shape.START, Shape.JOIN):
+        return look | {"label": "", "fillcolor": look["color"], "tooltip": _plain(node.title)}
     if node.detail:
         look["tooltip"] = _plain(node.detail)
     return look | {"label": _label(node)}
 
 
 def _label(node: Node) -> str:
-    align = "LEFT" if node.shape in (Shape.AGENT, Shape.CALL) else "CENTER"
+    align = "LEFT" if node.shape in (Shape.AGENT, Shape.CALL, Shape.UNDO) else "CENTER"
     ink = colours.FAINT if node.tone is Tone.DIMMED else colours.SOFT if node.muted else ""
     rows = [_head(node, ink), f'<FONT COLOR="{ink or colours.INK}"><B>{_html(node.title)}</B></FONT>']
     rows += [row for line in node.lines for row in _rows(line, ink)]
     if node.refused:
         rows.append(f'<FONT POINT-SIZE="10" COLOR="{colours.DANGER}"><B>✗ {node.refused} refused</B></FONT>')
     cells = "".join(f'<TR><TD ALIGN="{align}">{row}</TD></TR>' for row in rows if row)
+    if node.shape is Shape.FORK:
+        cells += f'<TR><TD BGCOLOR="{ink or colours.INK}" HEIGHT="{_BAR}" CELLPADDING="0"></TD></TR>'
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">{cells}</TABLE>>'
 
 
@@ -160,6 +207,8 @@ def _line(arrow: Arrow, loose: bool) -> dict[str, str]:
         look["style"] = "dashed"
     if loose:
         look["constraint"] = "false"
+    if arrow.leaves:
+        look["ltail"] = f"cluster_{arrow.leaves}"
     if arrow.tone is Tone.WALKED:
         look |= {"color": colours.WALKED, "fontcolor": colours.WALKED, "penwidth": "2.6"}
     if arrow.tone is Tone.DIMMED:

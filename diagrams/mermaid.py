@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from . import colours
 from .colours import PAINT
-from .picture import Arrow, Node, Picture, Shape, Tone
-from .words import TIMES
+from .picture import Arrow, Frame, Node, Picture, Shape, Tone
+from .tools import TIMES
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _,.()?!/=+-")
 _MARKDOWN = str.maketrans({"*": "\N{ASTERISK OPERATOR}", "\\": "\N{REVERSE SOLIDUS OPERATOR}"})
@@ -38,16 +38,41 @@ def _lines(picture: Picture) -> Iterator[str]:
     framed = {id for frame in picture.frames for id in frame.nodes}
     boxes = {node.id: node for node in picture.nodes}
     for frame in picture.frames:
-        yield f'  state "{_escaped(frame.title)}" as {frame.id} {{'
-        yield from (f"  {_box(boxes[id])}" for id in frame.nodes)
-        yield "  }"
-    yield from (_box(node) for node in picture.nodes if node.id not in framed and node.shape is not Shape.START)
+        if not frame.inside:
+            yield from _frame(picture, frame, boxes, "  ")
+    for node in picture.nodes:
+        if node.id not in framed and node.shape is not Shape.START:
+            yield from (f"  {line}" for line in _box(node))
     yield from (_arrow(arrow, boxes) for arrow in picture.arrows)
     yield from _classes(picture)
 
 
-def _box(node: Node) -> str:
-    return f'  state "{"<br/>".join(_texts(node))}" as {node.id}'
+def _frame(picture: Picture, frame: Frame, boxes: Mapping[str, Node], margin: str) -> Iterator[str]:
+    """Write a frame with all in it, in the order of the page."""
+    place = {id: number for number, id in enumerate(boxes)}
+    nested = {inner.nodes[0]: inner for inner in picture.frames if inner.inside == frame.id}
+    yield f'{margin}state "{_escaped(frame.title)}" as {frame.id} {{'
+    for id in sorted([*frame.nodes, *nested], key=place.__getitem__):
+        if id in nested:
+            yield from _frame(picture, nested[id], boxes, margin + "  ")
+        else:
+            yield from (f"{margin}  {line}" for line in _box(boxes[id]))
+    yield f"{margin}}}"
+
+
+def _box(node: Node) -> Iterator[str]:
+    if node.shape is Shape.JOIN:
+        yield f"state {node.id} <<join>>"
+        return
+    yield f'state "{"<br/>".join(_texts(node))}" as {node.id}'
+    if node.shape is Shape.FORK:
+        yield f"state {_bar(node)} <<fork>>"
+        yield f"{node.id} --> {_bar(node)}"
+
+
+def _bar(node: Node) -> str:
+    """Name the bar under the box of a fork, where its branches begin."""
+    return f"{node.id}b"
 
 
 def _texts(node: Node) -> Iterator[str]:
@@ -64,12 +89,17 @@ def _texts(node: Node) -> Iterator[str]:
 
 
 def _arrow(arrow: Arrow, boxes: dict[str, Node]) -> str:
-    source = "[*]" if boxes[arrow.source].shape is Shape.START else arrow.source
+    box = boxes[arrow.source]
+    source = "[*]" if box.shape is Shape.START else arrow.leaves or (_bar(box) if _forks(arrow, box) else box.id)
     texts = [_escaped(label) for label in arrow.labels]
     if arrow.tone is Tone.WALKED:
         texts.append(_escaped(f"✓ {TIMES}{arrow.count}" if arrow.count > 1 else "✓"))
     label = f" : {'<br/>'.join(texts)}" if texts else ""
     return f"  {source} --> {arrow.target}{label}"
+
+
+def _forks(arrow: Arrow, box: Node) -> bool:
+    return box.shape is Shape.FORK and not arrow.dashed
 
 
 def _classes(picture: Picture) -> Iterator[str]:
@@ -83,7 +113,7 @@ def _classes(picture: Picture) -> Iterator[str]:
 
 
 def _class(node: Node) -> str:
-    return f"{'muted' if node.muted else node.shape}_{node.tone}"
+    return f"{'muted' if node.muted else node.shape.token}_{node.tone}"
 
 
 def _look(node: Node) -> str:

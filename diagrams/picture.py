@@ -7,6 +7,7 @@ renderer escapes them in its own way.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +20,15 @@ class Shape(StrEnum):
     CALL = "call"
     APPROVAL = "approval"
     ROUTER = "router"
+    ASK = "ask"
+    WAIT = "wait"
+    UNDO = "undo"
+    PLAYBOOK = "playbook"
+    FORK = "parallel"
+    EACH = "for each"
+    LOOP = "repeat"
+    SECTION = "section"
+    JOIN = "join"
     SUCCESS = "success"
     STOPPED = "stopped"
     FAILED = "failed"
@@ -29,6 +39,11 @@ class Shape(StrEnum):
     def is_end(self) -> bool:
         """A run ends there."""
         return self in (Shape.SUCCESS, Shape.STOPPED, Shape.FAILED, Shape.ESCALATED)
+
+    @property
+    def token(self) -> str:
+        """The shape in one word, for classes of a style sheet."""
+        return self.name.lower()
 
 
 class Tone(StrEnum):
@@ -82,7 +97,11 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """An arrow.  `labels` are lines; a dashed one is taken when something did not go as planned."""
+    """
+    An arrow.  `labels` are lines; a dashed one is taken when something did not go as planned.
+
+    `leaves` is the id of a frame: the arrow begins at its edge, wherever inside the run is; `source` is its first box.
+    """
 
     id: str
     source: str
@@ -92,15 +111,30 @@ class Arrow:
     dashed: bool = False
     tone: Tone = Tone.PLAIN
     count: int = 0
+    leaves: str = ""
+
+
+class FrameKind(StrEnum):
+    """Why boxes stand in one frame."""
+
+    STEP = "step"
+    """they are one step"""
+    BLOCK = "block"
+    """they are the steps of a block, between the box it begins with and the bar it ends in"""
+    CLOSING = "closing"
+    """they are the steps of `finally`"""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Boxes that are one step."""
+    """Boxes that belong together, in the order of the page; those of a frame in it are that one's."""
 
     id: str
     title: str
     nodes: tuple[str, ...]
+    kind: FrameKind = FrameKind.STEP
+    inside: str = ""
+    """the id of the frame it stands in"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +147,12 @@ class Picture:
     frames: tuple[Frame, ...] = ()
     walked: bool = False
     """A walk is laid over it."""
+
+    def frames_around(self) -> Mapping[str, tuple[Frame, ...]]:
+        """Give, for each box that stands in a frame, the frames around it, outermost first."""
+        found: dict[str, tuple[Frame, ...]] = {}
+        around: dict[str, tuple[Frame, ...]] = {}
+        for frame in self.frames:  # an outer one comes before those in it
+            around[frame.id] = (*around.get(frame.inside, ()), frame)
+            found.update(dict.fromkeys(frame.nodes, around[frame.id]))
+        return found

@@ -2,7 +2,8 @@
 Which states share a box.
 
 The router in front of a step is drawn with the state it lets a run into: its `when` becomes a line there.  Ends that
-nobody wrote (a fault no step handles, a limit) share one box a kind, until a walk has been there.
+nobody wrote (a fault no step handles, a limit) share one box a kind, until a walk has been there.  Where the lists of
+a block arrive by a failure needs no box: what happens then happens to the block.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from guideway.statemachine.definition import Definition, EndKind, State, StateKind
+from guideway.statemachine.definition import BLOCKS, FAILED, Definition, EndKind, State, StateKind
 
 from .walk import Walk
 
@@ -30,22 +31,47 @@ class Room:
         """The state the box is named by."""
         return self.states[-1]
 
+    @property
+    def block(self) -> str:
+        """The block it is drawn in, by its step."""
+        return self.main.block
+
+    @property
+    def begins(self) -> str:
+        """The block it begins, by its step; none for other rooms."""
+        return self.main.step.id if self.main.step and self.main.kind in BLOCKS else ""
+
+    @property
+    def outer(self) -> str:
+        """The block that the frame it stands in is drawn in."""
+        return self.main.step.block if self.main.step else ""
+
 
 def rooms(definition: Definition, walk: Walk | None) -> tuple[Room, ...]:
     """Share the states out among boxes, in the order of the page, ends last."""
-    folded = {head: router for router, head in _routers(definition).items()}
+    folded = {head: (router,) for router, head in _routers(definition).items()}
+    for state in definition.states.values():
+        if is_failed(state) and state.block in definition.states:
+            folded[state.block] = (*folded.get(state.block, ()), state.name)
+    hidden = {name for names in folded.values() for name in names}
     drawn: list[Room] = []
-    ends: dict[str, list[State]] = {}
+    ends: dict[tuple[str, str], list[State]] = {}
     for name, state in definition.states.items():
         if state.kind is StateKind.END:
-            ends.setdefault(_merged(state, walk) or name, []).append(state)
+            merged = _merged(state, walk)
+            ends.setdefault((merged, "" if merged else name), []).append(state)
         elif name in folded:
-            drawn.append(Room((definition.states[folded[name]], state)))
-        elif name not in folded.values():
+            drawn.append(Room((*(definition.states[other] for other in folded[name]), state)))
+        elif name not in hidden:
             drawn.append(Room((state,)))
-    written = [Room(tuple(states)) for key, states in ends.items() if not _merged(states[0], walk)]
-    unwritten = [Room(tuple(states), key) for key, states in sorted(ends.items()) if _merged(states[0], walk)]
+    written = [Room(tuple(states)) for (merged, _), states in ends.items() if not merged]
+    unwritten = [Room(tuple(states), merged) for (merged, _), states in sorted(ends.items()) if merged]
     return (*drawn, *written, *unwritten)
+
+
+def is_failed(state: State) -> bool:
+    """Say whether the lists of a block arrive there by their failures."""
+    return state.kind is StateKind.JOIN and state.step is not None and state.name == state.step.id + FAILED
 
 
 def _routers(definition: Definition) -> Mapping[str, str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from .standing import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,33 +27,69 @@ class Walk:
     ended: str | None = None
 
     @classmethod
-    def from_records(cls, records: Iterable[Mapping[str, Any]]) -> Walk:
+    def from_records(cls, records: Iterable[Mapping[str, Any]], frame: str = "") -> Walk:
         """
         Read the lines of one run's trace.  Lines of other kinds, or without what is needed here, count for nothing.
+
+        A sub-playbook has a picture of its own, so its moves are read only where `frame` names its frame, as the lines
+        do (`enrich/`).  The items of a `for_each` (`ramp[2]/`) are drawn in the picture of their playbook.
 
         >>> walk = Walk.from_records([{"kind": "moved", "source": "a", "event": "completed", "target": "b"}])
         >>> walk.visited, walk.current
         ({'a': 1, 'b': 1}, frozenset({'b'}))
         """
-        visited, taken, refused = Counter[str](), Counter[tuple[str, str, str]](), Counter[str]()
-        here: str | None = None
-        ended: str | None = None
+        told = _Told()
         for record in records:
-            match record:
-                case {"kind": "started", "state": str(state)}:
-                    visited[state], here = 1, state
-                case {"kind": "moved", "source": str(source), "event": str(event), "target": str(target)}:
-                    if not visited:
-                        visited[source] = 1
-                    visited[target] += 1
-                    taken[source, event, target] += 1
-                    here = target
-                case {"kind": "decided", "verdict": "deny", "state": str(state)}:
-                    refused[state] += 1
-                    here = here or state
-                case {"kind": "ended", "state": str(state)}:
-                    ended = state
-        if here is not None and not visited:
-            visited[here] = 1
-        current = frozenset({here} if here is not None and ended is None else ())
-        return cls(dict(visited), dict(taken), current, dict(refused), ended)
+            if _belongs(record, frame):
+                told.read(record)
+        return told.walk()
+
+
+_ITEMS = re.compile(r"(?:[^/]*\[\d+\](?:#\d+)?/)*")
+"""The frames of items, and of items in them."""
+
+
+def _belongs(record: Mapping[str, Any], frame: str) -> bool:
+    """Say whether the line is of the frame, or of an item in it."""
+    path = record.get("frame") or ""
+    return isinstance(path, str) and path.startswith(frame) and bool(_ITEMS.fullmatch(path[len(frame) :]))
+
+
+@dataclass(slots=True)
+class _Told:
+    """What the lines read so far have told."""
+
+    visited: Counter[str] = field(default_factory=Counter)
+    taken: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    standing: Standing = field(default_factory=Standing)
+    ended: str | None = None
+
+    def read(self, record: Mapping[str, Any]) -> None:
+        match record:
+            case {"kind": "started" | "called", "state": str(state)}:
+                self._begin(state)
+            case {"kind": "moved", "source": str(source), "event": str(event), "target": str(target)}:
+                if not self.visited:
+                    self._begin(source)
+                self.visited[target] += 1
+                self.taken[source, event, target] += 1
+                self.standing.moved(source, event, target, record.get("frame") or "")
+            case {"kind": "decided", "verdict": "deny", "state": str(state)}:
+                if not self.visited:
+                    self._begin(state)
+                self.refused[state] += 1
+            case {"kind": "closed", "step": str(step)}:
+                self.visited[step] += 1
+            case {"kind": "ending", "state": str(state)}:
+                self.standing.at(state)
+            case {"kind": "ended", "state": str(state)}:
+                self.ended = state
+
+    def _begin(self, state: str) -> None:
+        self.visited[state] = 1
+        self.standing.at(state)
+
+    def walk(self) -> Walk:
+        current = self.standing.states if self.ended is None else frozenset[str]()
+        return Walk(dict(self.visited), dict(self.taken), current, dict(self.refused), self.ended)

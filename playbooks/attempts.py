@@ -30,9 +30,9 @@ class RetrySpec(Part):
 
 
 class RepeatSpec(Part):
-    """Call again until something holds: a bounded loop."""
+    """Call, or go through the steps, again until something holds: a bounded loop."""
 
-    until: Expr = Field(description="The condition that ends the loop; it may read `result`.")
+    until: Expr = Field(description="The condition that ends the loop; beside `call` it may read `result`.")
     at_most: int = Field(ge=1, le=MAX_ROUNDS, description="How many rounds at most; then the step fails.")
     wait: Maybe[Delay] = Field(default=None, description="How long to wait between two rounds.")
     collect: Maybe[Expr] = Field(default=None, description="What to keep of each round.")

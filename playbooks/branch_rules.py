@@ -17,16 +17,20 @@ BRANCH_KEYS = (
     "on_unknown",
     "on_max_visits",
 )
+_KEYS = frozenset(BRANCH_KEYS)
 
 
 def branch_faults(owner: Mapping[str, Any], path: Path) -> Iterator[Fault]:
     """Check every branch list of a step, of a tool or of the defaults."""
+    if _KEYS.isdisjoint(owner):
+        return
     for key in BRANCH_KEYS:
         if key in owner and isinstance(owner[key], list):
-            yield from _list_faults(owner[key], (*path, key))
+            yield from list_faults(owner[key], (*path, key))
 
 
-def _list_faults(branches: list[Any], path: Path) -> Iterator[Fault]:
+def list_faults(branches: list[Any], path: Path) -> Iterator[Fault]:
+    """Check one list of branches."""
     if not branches:
         yield Fault("GW032", path, f"`{path[-1]}` has no branch", "write `- goto: STEP`, or delete the key", "key")
     for index, branch in enumerate(branches[:-1]):

@@ -36,7 +36,8 @@ _RULES = (
         "GW021",
         "borrowed-key",
         "finds keys of other formats that have another name here",
-        finds="`if`, `tools`, `depends_on`, `then`, `else`, `on_error`, `retries` and other words of workflow formats.",
+        finds="`if`, `tools`, `depends_on`, `then`, `else`, `on_error`, `retries`, `foreach`, `branches`, `sleep` and "
+        "other words of workflow formats.",
         why="Each thing has one word here. A borrowed one would be ignored elsewhere; here it is an error with the "
         "word meant.",
         example="- id: contain\n  if: facts.host.infected\n  expected_tools: [isolate_host]",
@@ -47,8 +48,7 @@ _RULES = (
         "misplaced-key",
         "finds keys that belong to another map",
         finds="A key that the format knows, at a level where it means nothing: `where` on a step, `goto` outside a "
-        "branch, "
-        "`when` in `defaults`.",
+        "branch, `when` in `defaults`, `join` without `parallel`.",
         why="At the wrong level a condition guards nothing.",
         example="- id: refund\n  where: args.amount < 100\n  expected_tools: [issue_refund]",
         repair="Move it where the message says: `expected_tools: [{tool: issue_refund, where: args.amount < 100}]`.",
@@ -89,7 +89,7 @@ _RULES = (
         "finds names that cannot serve as names",
         finds="Ids and names that are empty, begin or end with a blank, hold line breaks or control characters, "
         "begin with two "
-        "underscores, or are longer than 200 characters.",
+        "underscores, or are longer than 200 characters; a loop whose items are called by no plain word.",
         why="Names stand in targets, expressions, pictures and journals; two that look the same must be the same.",
         example='- id: "contain "',
         repair="Choose a visible name without blanks at its ends.",
@@ -97,13 +97,14 @@ _RULES = (
     _rule(
         "GW027",
         "reserved-name",
-        "finds steps and outcomes that are called like an end of the engine's",
-        finds="A step whose id is `success`, `failed`, `stopped`, `escalated`, `done`, `incomplete` or a word of "
-        "`outcomes`; an "
-        "outcome called like one of the first six.",
-        why="`next: done` could mean the step or the end.",
+        "finds names that mean something else already",
+        finds="A step or branch called `success`, `failed`, `stopped`, `escalated`, `done`, `incomplete` or by a word "
+        "of `outcomes`; an outcome called like one of the first six; items of a loop called `facts` or by another word "
+        "that expressions know; a claim called `result`, `confidence` or `step`; a field called `choice` beside "
+        "`choices`.",
+        why="`next: done` could mean the step or the end, and `facts` the item or what is known.",
         example="- id: done\n  expected_tools: [close_case]",
-        repair="Rename the step or the outcome.",
+        repair="Choose another word.",
     ),
     _rule(
         "GW028",
@@ -116,9 +117,10 @@ _RULES = (
     ),
     _rule(
         "GW029",
-        "duplicate-step",
-        "finds two steps of the same id",
-        finds="A step id that is used twice; the message names both places.",
+        "duplicate-name",
+        "finds two steps or branches of one name",
+        finds="A step id or the name of a branch that is used twice, anywhere in the file, inside blocks and in "
+        "`finally` as well; an answer that `choices` lists twice. The message names both places.",
         why="A target names one step. Facts and budgets of the two would be mixed.",
         example="- id: enrich\n  expected_tools: [query_siem]\n- id: enrich\n  expected_tools: [enrich_indicator]",
         repair="Rename one of them.",
@@ -127,25 +129,27 @@ _RULES = (
         "GW030",
         "two-kinds",
         "finds steps that do two things",
-        finds="Two of `call`, `switch` and the agent's tools in one step. `approval` may stand beside any of them.",
+        finds="Two of `call`, `switch`, `ask`, `wait`, `playbook`, `parallel`, `for_each`, `repeat`, `steps`, `undo` "
+        "and the agent's tools in one step. `approval` may stand beside any of them; `repeat` takes `call` or `steps`, "
+        "`for_each` takes `steps`.",
         why="Which of the two comes first, and which one's failure is the step's, is not said.",
         example="- id: look\n  call: {tool: query_siem}\n  expected_tools: [enrich_indicator]",
-        repair="Make two steps.",
+        repair="Make two steps; what a loop does stands under its `steps`.",
     ),
     _rule(
         "GW031",
         "nothing-to-repeat",
-        "finds `repeat` without `call`",
-        finds="A `repeat` in a step that calls nothing.",
+        "finds loops without anything to do",
+        finds="A `repeat` beside neither `call` nor `steps`, a `for_each` without `steps`.",
         why="There is no round to repeat.",
         example="- id: verify\n  repeat: {until: facts.verify.done, at_most: 5}",
-        repair="Add `call: {tool: …}`; for failed calls of an agent's step use `retry`.",
+        repair="Add `call: {tool: …}` or `steps: […]`; for failed calls of an agent's step use `retry`.",
     ),
     _rule(
         "GW032",
         "no-branch",
-        "finds branch lists without a branch",
-        finds="`switch: []`, `next: []`, `on_failure: []`.",
+        "finds branch lists without a branch, and questions without an answer",
+        finds="`switch: []`, `next: []`, `on_failure: []`, `choices: []`.",
         why="No branch can be taken, so the step fails whenever it gets there.",
         example="- id: route\n  switch: []",
         repair="Write a branch, or delete the key.",
@@ -154,7 +158,7 @@ _RULES = (
         "GW033",
         "pattern-for-tool",
         "finds patterns where one tool is meant",
-        finds="A `*` in `expected_tools` or in `call`.",
+        finds="A `*` in `expected_tools`, in `call` or in `undo`.",
         why="Which call would meet it? A pattern allows many tools; an expected tool is one that has to succeed.",
         example='expected_tools: ["mcp__siem__*"]',
         repair="Name the tool, or move the pattern to `optional_tools`.",
@@ -174,8 +178,8 @@ _RULES = (
         "GW035",
         "dead-branch",
         "finds branches behind one that is always taken",
-        finds="A branch without `when` that is not the last of its list.",
-        why="The first true branch is taken, and one without a condition is always true: all behind it is dead.",
+        finds="A branch without `when` that is not the last of its list; the same of a list of approval rules.",
+        why="The first true one is taken, and one without a condition is always true: all behind it is dead.",
         example="switch:\n  - goto: close\n  - {when: facts.host.infected, goto: isolate}",
         repair="Move the branch without `when` to the end, or give it a condition.",
     ),
@@ -183,7 +187,8 @@ _RULES = (
         "GW036",
         "empty-approval",
         "finds approvals that ask nothing, and waivers that say no reason",
-        finds="`approval: {}`, and `approval: none` without a `because`.",
+        finds="`approval: {}`, a rule with neither `ask` nor `approvers`, `count: all` without `approvers`, and "
+        "`approval: none` without a `because`.",
         why="A person who is asked must see a question; a gate that is left out on purpose needs a reason a "
         "reviewer can read.",
         example="tools:\n  wipe_disk: {effect: irreversible, approval: none}",
@@ -202,7 +207,8 @@ _RULES = (
         "GW038",
         "bad-json-schema",
         "finds JSON Schemas that are none",
-        finds="In inputs, `parameters` and `result`: a keyword whose value has the wrong type, an unknown type word.",
+        finds="In inputs, `parameters`, `result`, `claims` and `fields`: a keyword whose value has the wrong type, an "
+        "unknown type word.",
         why="Arguments would be checked against something else than what was meant.",
         example="inputs:\n  hosts: {type: list}",
         repair="Write JSON Schema (draft 2020-12): `{type: array, items: {type: string}}`.",
@@ -220,9 +226,9 @@ _RULES = (
         "GW040",
         "keys-in-conflict",
         "finds keys that contradict each other",
-        finds="`timeout` with `timeout_seconds`, `next` with `switch`, `none` with `ask` in `approval`, `where` "
-        "without "
-        "`tool_called` in a condition, `outcome` inside `all`.",
+        finds="`timeout` with `timeout_seconds`, `next` with `switch`, `none` with `ask` in `approval` or in a list of "
+        "rules, `where` without `tool_called` in a condition, `outcome` inside `all`, `claims` or `max_tool_calls` "
+        "beside a kind that would not keep them, a loop inside another that calls its items the same.",
         why="One of the two would be ignored.",
         example="- id: agree\n  approval: {ask: Deploy?}\n  timeout: 1d\n  timeout_seconds: 60",
         repair="Keep one.",
@@ -246,14 +252,35 @@ _RULES = (
         repair="Repair those that are listed and look again.",
     ),
     _rule(
-        "GW045",
-        "not-supported-yet",
-        "finds constructs that this version knows by name only",
-        finds="`parallel`, `for_each`, `ask`, `wait`, `claims`, `policies`, sub-playbooks, lists of approval rules "
-        "and others.",
-        why="Ignoring one would run another playbook than the one that was written.",
-        example="- id: notify\n  wait: 10m",
-        repair="Write it with the constructs there are, or use a later version.",
+        "GW043",
+        "nothing-inside",
+        "finds blocks and lists with nothing in them",
+        finds="A section or loop with `steps: []`, a `parallel` without branches, a branch without steps, `undo: []`, "
+        "an `ask` whose `fields` are empty.",
+        why="A block that does nothing is most likely one that lost its steps; nothing would be done in its place.",
+        example="- id: contain\n  steps: []",
+        repair="Write what belongs there, or delete the block.",
+    ),
+    _rule(
+        "GW044",
+        "not-one-form",
+        "finds policies and waits of no form, or of two",
+        finds="A policy without a kind (`precedence`, `never`, `at_most` …) or with two; a `wait` that waits for "
+        "nothing, or for two things.",
+        why="Whether two kinds mean both or either is not said, and one of them would be dropped.",
+        example="policies:\n  - {never: wipe_disk, at_most: {event: reboot, times: 1}}",
+        repair="Write a policy for each; make two steps of a wait, or say with `timeout` how long at most.",
+    ),
+    _rule(
+        "GW047",
+        "not-for-the-end",
+        "finds steps of `finally` that are no plain calls",
+        finds="In `finally`: a step without `call`, and beside the call `next`, an `on_…`, `max_visits`, `approval` "
+        "or `when`.",
+        why="These calls are made at every end, when the outcome is fixed: nothing there leads anywhere, and no person "
+        "is waited for before it.",
+        example="finally:\n  - {id: log_out, call: {tool: log_out}, on_failure: escalated}",
+        repair="Keep the `call`; a failure in `finally` is recorded and changes nothing.",
     ),
 )
 

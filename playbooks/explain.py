@@ -10,7 +10,6 @@ from pydantic_core import ErrorDetails
 from .base import Part
 from .faults import AS_WRITTEN, Fault, Path, key_text, short, value_text
 from .inputs import InputSpec
-from .later import is_later
 from .levels import keys, level_at, limits
 from .models import MAX_COUNT, Playbook, PlaybookStep
 from .suggest import nearest
@@ -39,13 +38,12 @@ def explain(errors: list[ErrorDetails], data: Any) -> Iterator[Fault]:
             continue
         if error["type"] == "extra_forbidden":
             fault = unknown_key(path, _beside(path, data))
-            if fault:
-                explained.add((path[:-1], fault.meant or ""))
-                yield fault
+            explained.add((path[:-1], fault.meant or ""))
+            yield fault
             continue
         yield _other(error, path, is_key)
     for path in missing:
-        if (path[:-1], str(path[-1])) not in explained and not _has_later(path, data):
+        if (path[:-1], str(path[-1])) not in explained:
             yield _missing(path)
 
 
@@ -70,12 +68,6 @@ def _beside(path: Path, data: Any) -> Mapping[str, Any]:
     for part in path[:-1]:
         data = data[part]
     return data if isinstance(data, dict) else {}
-
-
-def _has_later(path: Path, data: Any) -> bool:
-    """A map that holds a construct of a later version: what it lacks says nothing."""
-    model = level_at(path[:-1])
-    return any(is_later(model, key) for key in _beside(path, data)) and path[-1] != "id"
 
 
 def _missing(path: Path) -> Fault:
@@ -163,6 +155,8 @@ def _bad_name(path: Path, subject: str, value: Any, context: Mapping[str, Any]) 
         what, problem = (subject if not context["is_key"] else f"a name in {key_text(path[:-1])}"), "is empty"
     elif len(value) > MAX_NAME:
         what, problem = f"{subject}", f"is longer than {MAX_NAME} characters"
+    elif not value.strip():
+        problem = "is blank"
     elif value != value.strip():
         problem, repair = "begins or ends with a blank", f"write `{short(value.strip())}`"
     elif value.startswith("__") and not any(not c.isprintable() for c in value):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from guideway.statemachine.diagnostic import Diagnostic, Level, Related
+from guideway.statemachine.span import Span
 
 from .document import Document
 from .nodes import path_text
@@ -33,7 +34,7 @@ class Fault:
         """Give the fault its place.  A dict has none, so there the message names the path."""
         span = document.key_span(self.path) if self.at == "key" else document.span(self.path)
         message = self.message if document.has_places else f"{path_text(self.path)}: {self.message}"
-        related = tuple(Related(document.span(path), text) for path, text in self.related)
+        related = tuple(Related(_shown(document, path), text) for path, text in self.related)
         repair = self.help and self.help.replace(AS_WRITTEN, self._written(document))
         return Diagnostic(self.code, Level.ERROR, message, span, repair or None, related)
 
@@ -41,6 +42,11 @@ class Fault:
         """The value letter for letter, where there is a page: `1e3`, and not the number it stands for."""
         node = document.root.at(self.path) if document.root is not None else None
         return str(node.text if node is not None and document.has_places else node.plain() if node else "")
+
+
+def _shown(document: Document, path: Path) -> Span:
+    """A branch is shown by its name, everything else by its value."""
+    return document.key_span(path) if path[-2:-1] == ("parallel",) else document.span(path)
 
 
 def key_text(path: Path) -> str:

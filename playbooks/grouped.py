@@ -15,7 +15,6 @@ from guideway.statemachine.diagnostic import Diagnostic
 from .base import Part
 from .document import Document
 from .faults import Fault, Path, key_text, short, value_text
-from .later import is_later
 from .levels import LABELS, keys
 from .models import Playbook, PlaybookStep
 from .nodes import Node
@@ -199,7 +198,7 @@ def _text_faults(values: Mapping[str, Node], path: Path) -> Iterator[Fault]:
 
 def meant_extra(key: str, model: type[Part], extras: tuple[str, ...]) -> str | None:
     """The key of the grouped form, and of that form only, that an unknown key probably stands for."""
-    if key in keys(model) or key in extras or is_later(model, key):
+    if key in keys(model) or key in extras:
         return None
     meant = nearest(key, (*keys(model), *extras))
     return meant if meant in extras else None

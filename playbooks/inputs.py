@@ -8,8 +8,9 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, model_seriali
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from .base import Part, fault
+from .base import Part
 from .json_schema_words import TYPE_WORDS, schema_of_schemas
+from .shapes import of_word
 
 OWN_KEYS = ("required", "default", "sensitive")
 
@@ -43,7 +44,7 @@ class InputSpec(Part):
 def _written(value: Any) -> Any:
     """Part our own keys from those of JSON Schema; a word stands for a type."""
     if isinstance(value, str):
-        return _of_word(value)
+        return {"shape": of_word(value)}
     if not isinstance(value, dict):
         return value
     own = {key: value[key] for key in OWN_KEYS if key in value}
@@ -52,13 +53,6 @@ def _written(value: Any) -> Any:
     if "default" in own:
         own.setdefault("required", False)
     return {**own, "shape": {key: part for key, part in value.items() if key not in own}}
-
-
-def _of_word(word: str) -> dict[str, Any]:
-    if word not in TYPE_WORDS:
-        words = ", ".join(f"`{w}`" for w in TYPE_WORDS)
-        raise fault("GW034", f"names no type: `{word:.60}`", f"write one of {words}, or a JSON Schema")
-    return {"shape": {"type": word}}
 
 
 class _WordOrSchema:

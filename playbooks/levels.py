@@ -12,9 +12,11 @@ from pydantic.fields import FieldInfo
 from .approvals import ApprovalSpec
 from .attempts import RepeatSpec, RetrySpec
 from .base import Part, written_order
+from .blocks import AskSpec, ForEachSpec, ProbeSpec, UndoSpec, WaitSpec
 from .branches import Branch
 from .inputs import OWN_KEYS, InputSpec
 from .models import Defaults, Playbook, PlaybookStep
+from .policies import CountSpec, EventSpec, OrderSpec, PolicySpec, PredicateSpec, ResponseSpec
 from .terminations import TerminationItem
 from .tools_spec import CallSpec, ToolEntry, ToolSpec
 
@@ -31,6 +33,17 @@ LABELS: Mapping[type[Part], str] = {
     Branch: "in a branch of `next`, `switch` or `on_…`",
     TerminationItem: "in a condition of `termination`",
     InputSpec: "in an input",
+    ForEachSpec: "in `for_each`",
+    WaitSpec: "in `wait`",
+    AskSpec: "in `ask`",
+    ProbeSpec: "in a probe of `required_probes`",
+    UndoSpec: "in the `undo` of a tool",
+    PolicySpec: "in a policy",
+    OrderSpec: "in `precedence` or `succession`",
+    ResponseSpec: "in `response`",
+    CountSpec: "in `at_most`, `at_least` or `exactly`",
+    EventSpec: "in an event of a policy",
+    PredicateSpec: "in a predicate",
 }
 """Every map of the format, and how messages speak of it."""
 

@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .approval_rules import approval_faults
 from .branch_rules import branch_faults
-from .faults import Fault, Path
+from .faults import Fault, Path, short
+from .finally_rules import finally_faults
+from .id_rules import id_faults
 from .inputs import OWN_KEYS
+from .plain_steps import plain_steps
+from .policy_rules import policy_faults
 from .schema_rules import schema_faults
-from .step_rules import approval_faults, deadline_faults, step_faults
+from .step_rules import deadline_faults, step_faults
 from .termination_rules import termination_faults
 
 RESERVED = ("success", "stopped", "failed", "escalated", "done", "incomplete")
@@ -29,45 +34,17 @@ def rule_faults(data: dict[str, Any]) -> Iterator[Fault]:
     yield from _tools(maps(data.get("tools")))
     yield from _defaults(data.get("defaults"))
     yield from termination_faults(data.get("termination"))
-    if data.get("strict_sequence") is False:
-        message = "`strict_sequence: false` is not supported by this version yet"
-        yield Fault(
-            "GW045", ("strict_sequence",), message, "delete the key: the steps run in the order of the page", "key"
-        )
-    steps = data.get("steps")
-    if isinstance(steps, list):
-        taken = frozenset(RESERVED).union(maps(data.get("outcomes")))
-        yield from _ids(steps, taken)
-        for index, step in enumerate(steps):
-            if isinstance(step, dict):
-                yield from step_faults(step, ("steps", index))
+    yield from policy_faults(data.get("policies"))
+    steps = list(plain_steps(data))
+    yield from id_faults(steps, frozenset(RESERVED).union(maps(data.get("outcomes"))))
+    for step, path in steps:
+        yield from step_faults(step, path)
+    yield from finally_faults(data.get("finally"))
 
 
 def maps(value: Any) -> dict[str, Any]:
     """The value if it is a map, else an empty one."""
     return value if isinstance(value, dict) else {}
-
-
-def _ids(steps: list[Any], taken: frozenset[str]) -> Iterator[Fault]:
-    first: dict[str, int] = {}
-    for index, step in enumerate(steps):
-        name = step.get("id") if type(step) is dict else None
-        if type(name) is not str:
-            continue
-        path: Path = ("steps", index, "id")
-        if name in taken:
-            message = f"step id `{name}` is the word for an end, so `next: {name}` would mean two things"
-            yield Fault("GW027", path, message, "rename the step")
-        earlier = first.setdefault(name, index)
-        if earlier != index:
-            origin: Path = ("steps", earlier, "id")
-            yield Fault(
-                "GW029",
-                path,
-                f"step id `{name}` is used twice",
-                "rename one of the steps",
-                related=((origin, "first used here"),),
-            )
 
 
 def _outcomes(outcomes: dict[str, Any]) -> Iterator[Fault]:
@@ -99,6 +76,14 @@ def _tools(tools: dict[str, Any]) -> Iterator[Fault]:
                 yield from schema_faults(tool[key], (*path, key))
         yield from branch_faults(tool, path)
         yield from approval_faults(tool, path)
+        yield from _reversal(tool.get("undo"), path)
+
+
+def _reversal(undo: Any, path: Path) -> Iterator[Fault]:
+    name, here = (undo.get("tool"), ("undo", "tool")) if isinstance(undo, dict) else (undo, ("undo",))
+    if isinstance(name, str) and "*" in name:
+        message = f"`{short(name)}` is a pattern; a call is taken back by one tool"
+        yield Fault("GW033", (*path, *here), message, "name the tool")
 
 
 def _defaults(defaults: Any) -> Iterator[Fault]:

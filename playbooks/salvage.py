@@ -12,10 +12,12 @@ from guideway.statemachine.diagnostic import Level
 from .document import Document
 from .faults import Path
 from .grouped import flatten
+from .levels import keys, level_at
 from .models import Playbook
+from .plain_steps import is_branch
 from .validate import judge
 
-PARTS = ("inputs", "optional_tools", "outcomes", "steps", "terms", "tools")
+PARTS = ("imports", "inputs", "optional_tools", "outcomes", "predicates", "steps", "terms", "tools")
 """Parts of a playbook that declare names."""
 
 MOST = 100
@@ -44,7 +46,7 @@ def salvage(document: Document) -> tuple[Playbook, tuple[Path, ...]] | None:
     _, faults = judge(data)
     if of_groups or not faults or len(faults) > MOST:
         return None
-    lost = tuple(dict.fromkeys(key_of(fault.path) for fault in faults))
+    lost = tuple(dict.fromkeys(removable(fault.path) for fault in faults))
     if not all(drop(data, path) for path in lost):
         return None
     try:
@@ -63,9 +65,33 @@ def key_of(path: Path) -> Path:
     return tuple(whole)
 
 
+def removable(path: Path) -> Path:
+    """
+    The nearest key on the way to a fault that can be left out; the empty path where nothing can.
+
+    >>> removable(("steps", 0, "for_each", "as")), removable(("steps", 0, "id"))
+    (('steps', 0, 'for_each'), ())
+    """
+    whole = key_of(path)
+    while whole and _needed(whole):
+        whole = key_of(whole[:-1])
+    return whole
+
+
+def _needed(path: Path) -> bool:
+    """Whether what the key stands in could not do without it."""
+    model, key = level_at(path[:-1]), str(path[-1])
+    if path == ("steps",):
+        return True
+    if model is None or (key == "id" and is_branch(path[:-1])):
+        return False
+    field = keys(model).get(key)
+    return field is not None and field.is_required()
+
+
 def drop(data: Any, path: Path) -> bool:
-    """Delete the key, if it is there and is none that everything hangs on."""
-    if not path or path[-1] in ("id", "name", "steps") or not isinstance(path[-1], str):
+    """Delete the key at the path; False where there is none."""
+    if not path or not isinstance(path[-1], str):
         return False
     at = data
     for part in path[:-1]:

@@ -33,6 +33,7 @@ def json_schema() -> dict[str, Any]:
     ['$ref']
     """
     schema = Playbook.model_json_schema(schema_generator=_Plain)
+    schema["$defs"] |= _branches(schema["$defs"]["PlaybookStep"])
     schema["$defs"] |= _groups(schema["$defs"]["PlaybookStep"])
     schema["properties"] |= {key: _extra(key) for key in TOP_EXTRAS}
     schema["properties"]["step_groups"] = {
@@ -50,6 +51,14 @@ def json_schema() -> dict[str, Any]:
         },
     ]
     return {"$schema": DRAFT, **schema}
+
+
+def _branches(step: dict[str, Any]) -> dict[str, Any]:
+    """A branch that is one step needs no `id`: it is called like the branch."""
+    [branch] = step["properties"]["parallel"]["patternProperties"].values()
+    one = branch["oneOf"].index({"$ref": "#/$defs/PlaybookStep"})
+    branch["oneOf"][one] = {"$ref": "#/$defs/BranchStep"}
+    return {"BranchStep": {key: part for key, part in step.items() if key != "required"}}
 
 
 def _groups(step: dict[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,8 @@ class TerminationItem(Part):
         default=None, description="The model claims at least this confidence, from 0 to 1."
     )
     text_mention: Maybe[str] = Field(default=None, description="The last text matches this pattern (RE2).")
+    signal: Maybe[Name] = Field(default=None, description="This outside signal has come.")
+    custom: Maybe[Name] = Field(default=None, description="This predicate of `predicates` says yes.")
     all: Maybe[list[TerminationItem]] = Field(default=None, description="Every one of these holds.")
     any: Maybe[list[TerminationItem]] = Field(default=None, description="One of these holds.")
     not_: Maybe[TerminationItem] = Field(

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag
 
 from .approvals import Approval
 from .base import Maybe, Part
+from .blocks import Reversal
 from .branches import Target
 from .values import Expr, Name, ToolName
 
@@ -28,6 +29,9 @@ class ToolSpec(Part):
         default=None, description="Which calls may run at all; a call for which it is not true is refused."
     )
     because: Maybe[str] = Field(default=None, description="The reason for `where` or `approval`, told on a refusal.")
+    undo: Maybe[Reversal] = Field(
+        default=None, description="What takes a success back: a tool, or a tool with `args` out of `args` and `result`."
+    )
     approval: Maybe[Approval] = Field(default=None, description="Who must allow each call, or `none` with a `because`.")
     on_unknown: Maybe[Target] = Field(
         default=None, description="Where to go when nobody knows whether a call happened."

@@ -8,27 +8,21 @@ from typing import Any
 from .base import Part
 from .faults import Fault, Path, short
 from .guesses import guess
-from .later import is_companion, is_later, not_yet
 from .levels import LABELS, homes, keys, level_at
 from .models import Defaults, PlaybookStep
 from .suggest import distance, nearest
 
 
-def unknown_key(path: Path, beside: Mapping[str, Any]) -> Fault | None:
+def unknown_key(path: Path, beside: Mapping[str, Any]) -> Fault:
     """
-    Say of a key what it should have been, where it belongs, or that its time has not come.
+    Say of a key what it should have been, or where it belongs.
 
     >>> unknown_key(("steps", 0, "wehn"), {}).message
     'unknown key `wehn` in a step; did you mean `when`?'
     """
     model, key = level_at(path[:-1]), str(path[-1])
-    if is_later(model, key) and not (key == "with" and "playbook" not in beside and "call" in beside):
-        if is_companion(key, beside):
-            return None
-        repair = "delete the key, or wait for the version that runs it"
-        return Fault("GW045", path, not_yet(key, beside), repair, "key")
     where = LABELS[model] if model else "here"
-    if instead := guess(model, key) or _misplaced_args(model, key, beside):
+    if instead := guess(model, key, beside):
         return Fault(
             "GW021", path, f"unknown key `{short(key)}` {where}; {instead}", None, "key", meant=_first_word(instead)
         )
@@ -49,16 +43,15 @@ def _unknown(path: Path, model: type[Part] | None, where: str, key: str) -> Faul
     return Fault("GW020", path, f"unknown key `{short(key)}` {where}{hint}", listed, "key", meant=meant)
 
 
-def _misplaced_args(model: type[Part] | None, key: str, beside: Mapping[str, Any]) -> str | None:
-    if model is PlaybookStep and key == "with" and "call" in beside:
-        return "write `args` inside `call`"
-    return None
-
-
 def _first_word(instead: str) -> str | None:
-    """The key that an instruction names first."""
+    """
+    The key that an instruction names first.
+
+    >>> _first_word("write `wait: 10m`")
+    'wait'
+    """
     parts = instead.split("`")
-    return parts[1] if len(parts) > 1 else None
+    return parts[1].partition(":")[0] if len(parts) > 1 else None
 
 
 def meant_key(path: Path) -> str | None:

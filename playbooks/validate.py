@@ -15,15 +15,21 @@ from .explain import explain
 from .faults import Fault, Path, value_text
 from .grouped import flatten
 from .models import Playbook
+from .policies import POLICY_KINDS
 from .quiet import no_collection
 from .reader import read_data
 from .rules import rule_faults
+from .step_rules import SPEAKING
 
 _FILLED_BY: Mapping[str, tuple[str, ...]] = {
-    "GW023": ("description", "expected_tools", "call", "switch", "approval"),
-    "GW031": ("call",),
+    "GW022": ("parallel", "playbook"),
+    "GW023": ("description", "expected_tools", *SPEAKING),
+    "GW031": ("call", "steps"),
     "GW035": ("when",),
     "GW036": ("because", "ask", "approvers"),
+    "GW043": ("parallel", "steps"),
+    "GW044": (*POLICY_KINDS, "duration", "until", "signal"),
+    "GW047": ("call",),
 }
 """Which keys would answer a finding of `rules` that something is missing."""
 
@@ -33,7 +39,7 @@ MAX_FINDINGS = 1000
 TOO_MUCH = "GW008"
 """The finding that there are too many values: to judge those which were read would take as long again."""
 
-_ABSENCES = frozenset({"GW023", "GW031", "GW032", "GW036", "GW039"})
+_ABSENCES = frozenset({"GW023", "GW031", "GW032", "GW036", "GW039", "GW043", "GW044", "GW047"})
 """Findings that something is missing; where reading stopped early they would be guesses."""
 
 

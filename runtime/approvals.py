@@ -6,8 +6,8 @@ It is an object of its own, so that what an adapter hands to an agent holds no v
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -15,13 +15,19 @@ from typing import Any
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.errors import HostError
 
+from .asking import answer_with, wrong_answer
 from .calls import Succeeded, told
+from .candidates import Admit, Hold
+from .cursors import Cursor
 from .facts import copy
-from .gate import Admit, Hold, decide
+from .gate import decide
+from .issue import past_approval, start
 from .issue import reject as reject_call
-from .issue import start
+from .leaving import path_of
+from .monitors import approved
 from .moves import fail, take
 from .own import Settled, clean, own
+from .persons import needed, objection_to, roles, settled
 from .questions import close
 from .run import Bound, Pending, Run, Status
 from .session import Session
@@ -33,7 +39,12 @@ from .verdicts import Decided
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A decision that is asked for: `of` is `step`, `call` or `reconcile`; a call shows its exact arguments."""
+    """
+    A decision or answer that is asked for: `of` is `step`, `call`, `reconcile` or `ask`.
+
+    A call shows its exact arguments; an `ask` its choices and fields (JSON Schemas).  `needed` is how many different
+    persons must allow it, one from each of the approvers where `everyone` is set; `said` who has.
+    """
 
     approval_id: str
     of: str
@@ -43,6 +54,12 @@ class Question:
     tool: str | None = None
     args: dict[str, Any] | None = None
     call_id: str | None = None
+    excluded: tuple[str, ...] = ()
+    needed: int = 1
+    everyone: bool = False
+    said: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Approvals:
@@ -69,17 +86,52 @@ class Approvals:
         with self._session._inside(thaw=False) as run:
             return [show(pending) for pending in run.pending.values()]
 
-    def approve(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
-        """Allow the step, or exactly this call."""
-        return self._decide(approval_id, person(by), now, partial(granted, note=note), of=("step", "call"))
+    def approve(
+        self, approval_id: str, *, by: str, groups: Collection[str] = (), note: str = "", now: datetime | None = None
+    ) -> Decided:
+        """
+        Allow the step, or exactly this call.
 
-    def reject(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
-        """Refuse it."""
-        return self._decide(approval_id, person(by), now, partial(rejected, note=note), of=("step", "call"))
+        `groups` are those the person belongs to, as the host knows them: an approver is a person or a group.  Where
+        several must allow it, it stays open until they have.
+        """
+        said = partial(granted, note=note, groups=member_of(groups))
+        return self._decide(approval_id, person(by), now, said, of=("step", "call"), groups=member_of(groups))
+
+    def reject(
+        self, approval_id: str, *, by: str, groups: Collection[str] = (), note: str = "", now: datetime | None = None
+    ) -> Decided:
+        """Refuse it; one person is enough."""
+        said = partial(rejected, note=note)
+        return self._decide(approval_id, person(by), now, said, of=("step", "call"), groups=member_of(groups))
 
     def withdraw(self, approval_id: str, *, note: str = "", now: datetime | None = None) -> Decided:
         """Give the question up on the host's own authority: it counts as rejected, and the record names nobody."""
         return self._decide(approval_id, None, now, partial(rejected, note=note), of=("step", "call"))
+
+    def answer(
+        self,
+        approval_id: str,
+        answer: str = "",
+        *,
+        by: str,
+        fields: Mapping[str, Any] | None = None,
+        groups: Collection[str] = (),
+        note: str = "",
+        now: datetime | None = None,
+    ) -> Decided:
+        """
+        Answer an `ask`: with one of its choices, or a text, and a value for each of its fields.
+
+        A label outside the choices, a field missing, unknown or of another type, or a person it is not for: refused,
+        and nothing has changed.
+        """
+        given = copied_fields(fields or {})
+        said = partial(
+            answer_with, answer=clean(answer) if isinstance(answer, str) else answer, fields=given, note=note
+        )
+        check = partial(wrong_answer, answer=answer, fields=given)
+        return self._decide(approval_id, person(by), now, said, of=("ask",), groups=member_of(groups), check=check)
 
     def happened(
         self, approval_id: str, result: Any = None, *, by: str, note: str = "", now: datetime | None = None
@@ -100,6 +152,8 @@ class Approvals:
         now: datetime | None,
         effect: Callable[[Run, Pending, str | None], None],
         of: tuple[str, ...],
+        groups: tuple[str, ...] = (),
+        check: Callable[[Pending], str | None] = lambda pending: None,
     ) -> Decided:
         session = self._session
         if not isinstance(approval_id, str):
@@ -109,7 +163,9 @@ class Approvals:
             pending = run.pending.get(approval_id)
             if pending is None and approval_id not in run.retired:
                 raise HostError(f"nobody is asked {approval_id!r}")
-            why = objection(run, pending, approval_id, by, of)
+            why = objection(run, pending, approval_id, by, of, groups)
+            if why is None and pending is not None:
+                why = check(pending)
             if why is None and pending is not None:
                 effect(run, pending, by)
                 follow(run)
@@ -118,10 +174,42 @@ class Approvals:
 
 def show(pending: Pending) -> Question:
     """The question as the control plane sees it."""
+    step = pending.cursor.row.step if pending.cursor is not None else None
+    asked = step.ask if step is not None and pending.of == "ask" else None
     return Question(
         pending.approval_id, pending.of, pending.step, pending.ask, pending.approvers, pending.tool,
-        copy(pending.args), pending.call.call_id if pending.call else None,
+        copy(pending.args), pending.call.call_id if pending.call else None, pending.excluded, needed(pending),
+        pending.everyone, tuple(by for by, _ in pending.said), asked.choices if asked else (),
+        dict(asked.fields) if asked else {},
     )  # fmt: skip
+
+
+def member_of(groups: object) -> tuple[str, ...]:
+    """
+    The groups of a person.
+
+    Raises:
+        HostError: they are no names.
+    """
+    if isinstance(groups, str) or not isinstance(groups, Collection) or not all(isinstance(g, str) for g in groups):
+        raise HostError(f"the groups of a person are a list of names, not {told(groups)}")
+    return tuple(clean(group) for group in groups)
+
+
+def copied_fields(fields: object) -> dict[str, Any]:
+    """
+    The fields of an answer, copied.
+
+    Raises:
+        HostError: they are no JSON object.
+    """
+    try:
+        if isinstance(fields, Mapping):
+            found: dict[str, Any] = copy(dict(fields))
+            return found
+    except ValueError as error:
+        raise HostError(f"the fields of an answer are JSON: {error}") from None
+    raise HostError(f"the fields of an answer are a map, not {told(fields)}")
 
 
 def person(by: object) -> str:
@@ -136,26 +224,37 @@ def person(by: object) -> str:
     return clean(by)
 
 
-def objection(run: Run, pending: Pending | None, approval_id: str, by: str | None, of: tuple[str, ...]) -> str | None:
+def objection(
+    run: Run, pending: Pending | None, approval_id: str, by: str | None, of: tuple[str, ...], groups: tuple[str, ...]
+) -> str | None:  # fmt: skip
     """Why the decision does not count."""
     if pending is None:
         return f"it is decided already: {run.retired[approval_id]}"
-    if pending.approvers and by is not None and by not in pending.approvers:
-        return f"{by} may not decide this; {', '.join(pending.approvers)} may"
     if pending.of not in of:
-        return "this asks whether a call happened" if pending.of == "reconcile" else "this asks for an approval"
-    return None
+        asks = {"reconcile": "whether a call happened", "ask": "for an answer"}
+        return f"this asks {asks.get(pending.of, 'for an approval')}"
+    return None if by is None else objection_to(pending, by, groups)
 
 
-def granted(run: Run, pending: Pending, by: str | None, note: str) -> None:
-    """Decided once more, since the world may have moved while the person thought (S30)."""
-    close(run, pending, "approved", by, note)
-    bound = pending.call
-    if bound is None:
-        if run.row.kind is not StateKind.APPROVAL:  # nothing here asks any more; never taken for a completion
+def granted(run: Run, pending: Pending, by: str | None, note: str, groups: tuple[str, ...]) -> None:
+    """Enough persons have allowed it, or one more is noted."""
+    person = by or ""
+    if pending.everyone or pending.count > 1:
+        pending.said.append((person, roles(pending, person, groups)))
+        if not settled(pending):
+            where = path_of(pending.cursor)
+            run.record("allowed", pending.approval_id, by, list(groups), clean(note) or None, pending.step, where)
             return
-        take(run, "approved" if run.row.state.edges.get("approved") else "completed", f"approved by {by}")
-        return
+    close(run, pending, "approved", by, note)
+    if pending.call is not None:
+        let_run(run, pending.call)
+    elif pending.cursor is not None and pending.cursor.row.kind is StateKind.APPROVAL:
+        approved(pending.cursor)
+        take(run, pending.cursor, past_approval(pending.cursor), f"approved by {by}")
+
+
+def let_run(run: Run, bound: Bound) -> None:
+    """Decided once more, since the world may have moved while the person thought (S30)."""
     bound.approved = True
     decision = decide(run, bound)
     if isinstance(decision, Admit):
@@ -165,8 +264,8 @@ def granted(run: Run, pending: Pending, by: str | None, note: str) -> None:
     else:
         del run.outstanding[bound.call_id]
         refuse(run, bound, *decision)
-        if bound.automatic:
-            fail(run, f"denied: {decision.code}")
+        if bound.automatic and bound.cursor is not None:
+            fail(run, bound.cursor, f"denied: {decision.code}")
 
 
 def wait_again(run: Run, bound: Bound) -> None:
@@ -181,12 +280,12 @@ def rejected(run: Run, pending: Pending, by: str | None, note: str) -> None:
     """The step's `on_reject`, its default end, or a refused call."""
     close(run, pending, "rejected", by, note)
     why = (f"rejected by {by}" if by else "given up by the host") + (f": {note}" if note else "")
-    if pending.call is None:
-        take(run, "rejected", why)
-    else:
+    if pending.call is not None:
         if run.turn is not None and not pending.call.automatic:
             run.turn.failed = True
         reject_call(run, pending.call, why)
+    elif pending.cursor is not None:
+        take(run, pending.cursor, "rejected", why)
 
 
 def reconcile(run: Run, pending: Pending, by: str | None, outcome: Settled, note: str) -> None:
@@ -195,18 +294,18 @@ def reconcile(run: Run, pending: Pending, by: str | None, outcome: Settled, note
     bound = pending.call
     if bound is None:
         return
-    again = bound.automatic and outcome.word == "cancelled" and bound.step == run.cursor.step
-    if again and bound.visit == run.cursor.visit:
-        make_again(run, bound)
+    if bound.automatic and outcome.word == "cancelled" and bound.current and bound.cursor is not None:
+        make_again(run, bound, bound.cursor)
     else:
         apply(run, bound, outcome)
 
 
-def make_again(run: Run, bound: Bound) -> None:
+def make_again(run: Run, bound: Bound, cursor: Cursor) -> None:
     """Settle the call as not run and issue it anew, under the approval it had."""
     del run.outstanding[bound.call_id]
     bound.status = Status.DONE
     run.settled[bound.call_id] = Settled("cancelled")
-    run.record("settled", bound.call_id, bound.tool, "cancelled", None, False, bound.step)
-    run.cursor.again, run.cursor.granted = bound.args, True
-    run.fresh = True
+    where = path_of(cursor)
+    run.record("settled", bound.call_id, bound.tool, "cancelled", None, False, bound.step, where)
+    cursor.again, cursor.granted = bound.args, True
+    run.fresh.append(cursor)

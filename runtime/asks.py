@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from guideway.statemachine.approvals import Approval
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.expressions import Expression, Template, parse_template, text_of
-from guideway.statemachine.steps import Approval, Step
+from guideway.statemachine.steps import Step
 from guideway.statemachine.tools import best_match
 
 from .marks import HIDDEN

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
+from .cursors import Cursor
 from .plan import Line
 from .run import Bound, Run
 from .scope import scope, truth
 
 
-def all_met(run: Run, more: Mapping[int, int] | None = None, upto: int | None = None) -> bool:
+def all_met(cursor: Cursor, more: Mapping[int, int] | None = None, upto: int | None = None) -> bool:
     """Every expected entry (before index `upto`) has its successes; `more` adds successes not yet there."""
-    counts = run.cursor.counts
-    for line in run.row.needed:
+    counts = cursor.counts
+    for line in cursor.row.needed:
         if upto is not None and line.index >= upto:
             return True
         if not line.met(counts.get(line.index, 0) + (more.get(line.index, 0) if more else 0)):
@@ -20,52 +22,77 @@ def all_met(run: Run, more: Mapping[int, int] | None = None, upto: int | None = 
     return True
 
 
-def would_close(run: Run, earlier: list[Bound]) -> bool:
-    """If the earlier calls succeed, the step is complete or its `max_tool_calls` spent (S14.4)."""
-    cursor, row, step = run.cursor, run.row, run.row.step
-    mine = [b for b in earlier if b.line is not None and b.step == cursor.step and b.visit == cursor.visit]
+def would_close(cursor: Cursor, mine: list[Bound]) -> bool:
+    """If these calls of the visit succeed, the step is complete or its `max_tool_calls` spent (S14.4)."""
+    row, step = cursor.row, cursor.row.step
+    mine = [bound for bound in mine if bound.line is not None]
     if step is None or not mine:
         return False
     if step.max_calls is not None and cursor.spent + len(mine) >= step.max_calls:
         return True
+    if step.claims:
+        return False
     more: dict[int, int] = {}
     for bound in mine:
         if bound.line is not None:
             more[bound.line.index] = more.get(bound.line.index, 0) + 1
-    return bool(row.needed) and all_met(run, more) and cursor.successes + len(mine) >= step.min_calls
+    return bool(row.needed) and all_met(cursor, more) and cursor.successes + len(mine) >= step.min_calls
 
 
-def held_open(run: Run) -> str | None:
-    """Why a step without expected tools may not be declared complete: too few calls, or a `validation` not true."""
-    step, cursor = run.row.step, run.cursor
+def held_open(run: Run, cursor: Cursor, claims: Mapping[str, Any] | None = None) -> str | None:
+    """Why a step may not be declared complete: entries unmet, too few calls, or a `validation` not true."""
+    step = cursor.row.step
     if step is None:
         return "no step is open"
+    if not all_met(cursor):
+        missing = next(line for line in cursor.row.needed if not line.met(cursor.counts.get(line.index, 0)))
+        return f"`{step.id}` needs a success of `{missing.entry.tool}` first"
     if cursor.successes < step.min_calls:
-        return f"`{step.id}` needs {step.min_calls} successful calls, and has {cursor.successes}"
-    return invalid(run)
+        calls = "1 successful call" if step.min_calls == 1 else f"{step.min_calls} successful calls"
+        return f"`{step.id}` needs {calls}, and has {cursor.successes}"
+    if missed := unprobed(cursor):
+        return f"`{step.id}` has not looked at `{missed}` yet"
+    return invalid(run, cursor, claims)
 
 
-def invalid(run: Run) -> str | None:
-    """The first `validation` of the step that is not true, and why."""
-    step = run.row.step
-    for rule in step.validation if step else ():
-        answer = truth(run, rule, scope(run))
+def enough(cursor: Cursor) -> bool:
+    """All entries are met, enough calls have succeeded, and every required probe was made."""
+    step = cursor.row.step
+    return step is not None and all_met(cursor) and cursor.successes >= step.min_calls and unprobed(cursor) is None
+
+
+def unprobed(cursor: Cursor) -> str | None:
+    """The first required probe that no successful call of the visit has made."""
+    step = cursor.row.step
+    return next((p.name for p in step.probes if p.name not in (cursor.probed or ())), None) if step else None
+
+
+def invalid(run: Run, cursor: Cursor, claims: Mapping[str, Any] | None = None) -> str | None:
+    """The first `validation` of the step that is not true, and why; `claims` are those about to be made."""
+    step = cursor.row.step
+    if step is None or not step.validation:
+        return None
+    names = scope(run, cursor.frame)
+    if claims:
+        names["claims"] = {**names["claims"], step.id: dict(claims)}
+    for rule in step.validation:
+        answer = truth(run, cursor.frame, rule, names)
         if answer is not True:
             return f"`{rule.source}` is not true" + (f": {answer}" if isinstance(answer, str) else "")
     return None
 
 
-def admissible(run: Run) -> bool:
+def admissible(cursor: Cursor) -> bool:
     """Some call can still be admitted in this visit (S21)."""
-    cursor, row, step = run.cursor, run.row, run.row.step
+    row, step = cursor.row, cursor.row.step
     if step is None or (step.max_calls is not None and cursor.spent >= step.max_calls):
         return False
-    definition = run.plan.definition
+    definition = cursor.frame.plan.definition
     if definition.optional_tools or definition.extra_tools:
         return True
-    return any(takes_more(run, line) for line in row.lines)
+    return any(takes_more(cursor, line) for line in row.lines)
 
 
-def takes_more(run: Run, line: Line) -> bool:
+def takes_more(cursor: Cursor, line: Line) -> bool:
     """The entry has no quota, or one not reached."""
-    return line.times is None or run.cursor.counts.get(line.index, 0) < line.times
+    return line.times is None or cursor.counts.get(line.index, 0) < line.times

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guideway.statemachine.canonical import normal
+
+if TYPE_CHECKING:
+    from .frames import Frame
 
 HISTORY_LIMIT = 100
 """Newest results kept under `history.NAME`."""
@@ -75,6 +78,23 @@ class Keeper:
             facts[name] = project(result, self.facts[name])
         if name in self.history:
             history[name] = [*history.get(name, ()), project(result, self.history[name])][-HISTORY_LIMIT:]
+
+
+def keep_fact(frame: Frame, name: str, value: Any) -> None:
+    """Keep a result in a frame; an item remembers its last one, and its histories go on from those around it."""
+    keeper = frame.plan.keeper
+    if frame.is_item:
+        frame.latest = value
+        if name in keeper.history and name not in frame.history:
+            frame.history[name] = list(frame.seen("history").get(name, ()))
+    keeper.store(name, value, frame.facts, frame.history)
+
+
+def keep_list(frame: Frame, name: str, items: list[Any]) -> None:
+    """Keep what the rounds of a `repeat` collected: the latest fact of its step, and no part of its history."""
+    if frame.is_item:
+        frame.latest = items
+    frame.plan.keeper.store(name, items, frame.facts, {})
 
 
 def project(value: Any, paths: tuple[Path, ...]) -> Any:

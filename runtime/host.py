@@ -4,44 +4,78 @@ from __future__ import annotations
 
 from guideway.statemachine.errors import HostError
 
+from .cursors import Cursor
+from .issue import past_approval
+from .leaving import path_of, void
 from .moves import fail as fail_step
-from .moves import take, void
+from .moves import take
 from .own import clean
 from .run import Run
 from .turns import follow
 
 
-def complete(run: Run, note: str) -> None:
-    """Take the `completed` edge of the step the cursor is in."""
-    at_step(run, "complete", note)
+def complete(run: Run, note: str, step: str | None = None) -> None:
+    """Take the `completed` edge of the step."""
+    cursor = at_step(run, "complete", note, step)
     for pending in list(run.pending.values()):
-        if pending.of == "step":
+        if pending.cursor is cursor and pending.of != "reconcile":
             void(run, pending.approval_id, "void")
-    take(run, "completed" if run.row.state.edges.get("completed") else "approved", "by the host")
+    edges = cursor.row.state.edges
+    event = "joined" if edges.get("joined") else "completed" if edges.get("completed") else past_approval(cursor)
+    take(run, cursor, event, "by the host")
     follow(run)
 
 
-def skip(run: Run, note: str) -> None:
+def skip(run: Run, note: str, step: str | None = None) -> None:
     """Take the `skipped` edge, which only optional steps have."""
-    if run.row.step is not None and run.row.step.required:
-        raise HostError(f"`{run.row.step.id}` is required; it can be completed or failed, not skipped")
-    at_step(run, "skip", note)
-    take(run, "skipped", "by the host")
+    cursor = which(run, "skip", step)
+    if cursor.row.step is not None and cursor.row.step.required:
+        raise HostError(f"`{cursor.row.step.id}` is required; it can be completed or failed, not skipped")
+    at_step(run, "skip", note, step)
+    take(run, cursor, "skipped", "by the host")
     follow(run)
 
 
-def fail(run: Run, note: str) -> None:
+def fail(run: Run, note: str, step: str | None = None) -> None:
     """Let the step fail."""
-    at_step(run, "fail", note)
-    fail_step(run, f"by the host{': ' + clean(note) if note else ''}")
+    cursor = at_step(run, "fail", note, step)
+    fail_step(run, cursor, f"by the host{': ' + clean(note) if note else ''}")
     follow(run)
 
 
-def at_step(run: Run, verb: str, note: str) -> None:
-    """Record the verb; there must be a step to use it on, with none of its calls under way."""
-    if run.ending is not None or run.row.step is None:
+def which(run: Run, verb: str, step: str | None) -> Cursor:
+    """
+    The cursor that is meant: in the step that is named, else the only one there is.
+
+    Raises:
+        HostError: the run is over, no cursor is there, or several are.
+    """
+    if run.ending is not None or run.root.row.step is None:
         raise HostError(f"the run is over ({run.ending}); there is no step to {verb}")
-    mine = [b.call_id for b in run.outstanding.values() if (b.step, b.visit) == (run.cursor.step, run.cursor.visit)]
-    if verb != "fail" and mine:
-        raise HostError(f"calls of the step are under way: {', '.join(mine)}; observe them first")
-    run.record("host", verb, run.row.step.id, clean(note) or None)
+    there = [cursor for cursor in run.cursors() if cursor.step and named(cursor, step)]
+    if step is None and len(there) > 1:
+        there = [cursor for cursor in there if not cursor.children]
+    if len(there) == 1:
+        return there[0]
+    open_now = ", ".join(f"`{cursor.frame.path}{cursor.step}`" for cursor in run.leaves())
+    if there:
+        raise HostError(f"several steps are open, so say which to {verb}: step=… of {open_now}")
+    raise HostError(f"the run is not in the step `{step}`; it is in {open_now}")
+
+
+def named(cursor: Cursor, step: str | None) -> bool:
+    """The name means the cursor: a step, with or without the path of its frame."""
+    return step is None or step in (cursor.step, f"{cursor.frame.path}{cursor.step}")
+
+
+def at_step(run: Run, verb: str, note: str, step: str | None) -> Cursor:
+    """Record the verb; there must be a step to use it on, with none of its calls under way."""
+    cursor = which(run, verb, step)
+    mine = [
+        b.call_id for b in run.outstanding.values() if b.cursor is not None and b.current and b.cursor.inside(cursor)
+    ]
+    loose = [b.call_id for b in run.outstanding.values() if b.cursor is None and b.step == cursor.step]
+    if verb != "fail" and (mine or loose):
+        raise HostError(f"calls of the step are under way: {', '.join(mine + loose)}; observe them first")
+    run.record("host", verb, cursor.step, clean(note) or None, path_of(cursor))
+    return cursor

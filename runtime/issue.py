@@ -1,17 +1,20 @@
-"""Admitting calls and issuing the runtime's own (S9.6, S14.9, S28)."""
+"""Admitting calls and issuing what states ask for (S9.6, S14.9, S28)."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
-from guideway.statemachine.definition import StateKind
+from guideway.statemachine.approvals import Approval
 from guideway.statemachine.expressions import Unknown as Missing
-from guideway.statemachine.steps import Approval, Call
+from guideway.statemachine.steps import Call
 from guideway.statemachine.tools import Effect
 
+from .candidates import Admit, Hold, applies
+from .cursors import Cursor
 from .facts import copy
-from .gate import Admit, Hold, decide
+from .gate import decide
+from .leaving import path_of
 from .moves import fail, take
 from .own import key_of
 from .questions import ask_call, ask_step, text
@@ -21,59 +24,62 @@ from .teach import refuse
 from .verdicts import Allow, Defer, RunCall, Wait
 
 
-def issue(run: Run) -> bool:
-    """Issue what the state just entered asks for; True where that moved the cursor on."""
-    if not run.fresh or run.ending is not None:
-        return False
-    run.fresh = False
-    before = run.cursor.state, run.cursor.visit
-    if run.row.kind is StateKind.APPROVAL:
-        ask_for_step(run)
-    elif run.row.kind is StateKind.CALL:
-        call(run)
-    return run.ending is not None or before != (run.cursor.state, run.cursor.visit)
-
-
-def call(run: Run) -> None:
+def call(run: Run, cursor: Cursor) -> None:
     """Make the call of an automatic step: with its arguments of now, or those of the try before."""
-    step, cursor = run.row.step, run.cursor
+    step = cursor.row.step
     if step is None or step.call is None:
         return
-    args = arguments(run, step.call)
+    args = arguments(run, cursor, step.call)
     if isinstance(args, Missing):
-        fail(run, f"args: {args.why}")
+        fail(run, cursor, f"args: {args.why}")
         return
-    bound = Bound(next_id(run), step.call.tool, copy(args), automatic=True)
-    bound.step, bound.visit, bound.approved = step.id, cursor.visit, cursor.granted
+    make(run, cursor, step.call.tool, args)
+
+
+def make(run: Run, cursor: Cursor, tool: str, args: dict[str, Any], reverses: list[Any] | None = None) -> None:
+    """Propose a call of the runtime's own to the gate."""
+    bound = Bound(next_id(run, cursor), tool, copy(args), automatic=True)
+    bound.cursor, bound.frame, bound.reverses = cursor, cursor.frame, reverses
+    bound.step, bound.visit = cursor.at
+    bound.approved = cursor.granted
     cursor.again, cursor.granted = None, False
     admit_automatic(run, bound)
 
 
-def arguments(run: Run, call: Call) -> Any:
+def arguments(run: Run, cursor: Cursor, call: Call) -> Any:
     """The arguments of an automatic call: those a person was shown, those of the try before, or of now."""
-    again = run.cursor.again
-    return again if again is not None else text(run, dict(call.args), scope(run))
+    again = cursor.again
+    return again if again is not None else text(run, dict(call.args), scope(run, cursor.frame))
 
 
-def ask_for_step(run: Run) -> None:
+def ask_for_step(run: Run, cursor: Cursor) -> None:
     """Ask for the step; where it makes a call, the person decides on exactly that call (S29)."""
-    step = run.row.step
+    step = cursor.row.step
+    approval = applies(run, cursor.frame, step.approval, None) if step is not None else None
+    if step is None or approval is None:
+        take(run, cursor, past_approval(cursor), "no rule asks for an approval")
+        return
     args: Any = None
-    if step is not None and step.call is not None:
-        args = arguments(run, step.call)
+    if step.call is not None:
+        args = arguments(run, cursor, step.call)
         if isinstance(args, Missing):
-            fail(run, f"args: {args.why}")
+            fail(run, cursor, f"args: {args.why}")
             return
-        args = run.cursor.again = copy(args)
-        run.cursor.shown = key_of(step.call.tool, args)
-    if why := ask_step(run, args):
-        fail(run, f"approval: {why}")
+        args = cursor.again = copy(args)
+        cursor.shown = key_of(step.call.tool, args)
+    if why := ask_step(run, cursor, approval, args):
+        fail(run, cursor, f"approval: {why}")
 
 
-def next_id(run: Run) -> str:
-    """`STEP@VISIT.N`, made longer where an agent has taken that id."""
-    run.cursor.issued += 1
-    call_id = f"{run.cursor.step}@{run.cursor.visit}.{run.cursor.issued}"
+def past_approval(cursor: Cursor) -> str:
+    """The event that leads on from an approval: into the step, or, where it is all there is, to what follows."""
+    return "approved" if cursor.row.state.edges.get("approved") else "completed"
+
+
+def next_id(run: Run, cursor: Cursor) -> str:
+    """`STEP@VISIT.N` after the path of its frame, made longer where an agent has taken that id."""
+    cursor.issued += 1
+    call_id = f"{cursor.frame.path}{cursor.step}@{cursor.visit}.{cursor.issued}"
     while call_id in run.settled or call_id in run.outstanding:
         call_id += "'"
     return call_id
@@ -82,13 +88,15 @@ def next_id(run: Run) -> str:
 def admit_automatic(run: Run, bound: Bound) -> None:
     """Decide an automatic call: run it, ask, wait, or fail its step."""
     decision = decide(run, bound)
+    cursor = bound.cursor
     if isinstance(decision, Hold):
         run.waiting.append(bound)
     elif isinstance(decision, Admit):
         admit(run, bound, asked_anew(run, bound, decision))
     else:
         denial = refuse(run, bound, *decision)
-        fail(run, f"denied: {denial.code}")
+        if cursor is not None:
+            fail(run, cursor, f"denied: {denial.code}")
 
 
 def asked_anew(run: Run, bound: Bound, decision: Admit) -> Admit:
@@ -97,13 +105,20 @@ def asked_anew(run: Run, bound: Bound, decision: Admit) -> Admit:
 
     A later round of `repeat` is asked about again if its arguments are others, or if it cannot be undone.
     """
-    step, cursor = run.row.step, run.cursor
-    if step is None or step.approval is None or bound.approved or decision.approval is not None:
+    cursor = bound.cursor
+    step = cursor.row.step if cursor is not None else None
+    if cursor is None or step is None or step.approval is None or step.call is None:
+        return decision
+    if bound.approved or decision.approval is not None:
         return decision
     key, covered = key_of(bound.tool, bound.args), cursor.shown
-    used = cursor.issued > 1 and run.plan.effect(bound.tool) is Effect.IRREVERSIBLE
+    used = cursor.issued > 1 and cursor.frame.plan.effect(bound.tool) is Effect.IRREVERSIBLE
+    if covered is None:
+        return decision  # no rule asked for the step
     cursor.shown = key
-    return decision if key == covered and not used else decision._replace(approval=step.approval)
+    if key == covered and not used:
+        return decision
+    return decision._replace(approval=applies(run, cursor.frame, step.approval, None))
 
 
 def admit(run: Run, bound: Bound, decision: Admit) -> None:
@@ -117,9 +132,11 @@ def admit(run: Run, bound: Bound, decision: Admit) -> None:
 
 
 def bind(run: Run, bound: Bound, decision: Admit) -> None:
-    """Tie the call to cursor, visit and entry."""
-    bound.line = decision.line
-    bound.step, bound.visit = run.cursor.step, run.cursor.visit
+    """Tie the call to cursor, visit and entry; where there are several, one that is legal everywhere has no cursor."""
+    bound.line, bound.frame = decision.line, decision.frame
+    if not bound.automatic:
+        bound.cursor = at = decision.cursor or run.single
+        bound.step, bound.visit = at.at if at is not None else ("", 0)
     run.outstanding[bound.call_id] = bound
 
 
@@ -129,8 +146,8 @@ def ask(run: Run, bound: Bound, approval: Approval) -> bool:
     if isinstance(answer, str):
         del run.outstanding[bound.call_id]
         refuse(run, bound, "approval", answer, bound.line)
-        if bound.automatic:
-            fail(run, f"approval: {answer}")
+        if bound.automatic and bound.cursor is not None:
+            fail(run, bound.cursor, f"approval: {answer}")
         return False
     bound.answer = answer
     run.verdicts.append(answer)
@@ -142,7 +159,8 @@ def start(run: Run, bound: Bound) -> None:
     """The call may run."""
     bound.status = Status.RUNNING
     if bound.automatic:
-        tool = run.plan.tool(bound.tool)
+        plan = (bound.frame or run.frame).plan
+        tool = plan.tool(bound.tool)
         name = tool.alias if tool and tool.alias else bound.tool
         run.commands[bound.call_id] = RunCall(bound.call_id, name, copy(bound.args), bound.step)
     else:
@@ -162,32 +180,44 @@ def hold(run: Run, bound: Bound, decision: Hold, again: bool) -> None:
 
 def note(run: Run, bound: Bound, verdict: str, detail: str | None = None) -> None:
     """Record the answer."""
+    at = bound.cursor or run.single or run.root
+    where = path_of(bound.cursor)
     run.record(
-        "decided", bound.call_id, bound.tool, bound.args, verdict, bound.step, run.row.name, None, detail, None, None
-    )
+        "decided", bound.call_id, bound.tool, bound.args, verdict, bound.step, at.row.name, None, detail, None, None,
+        where,
+    )  # fmt: skip
 
 
-def wait(run: Run, seconds: float) -> None:
+def wait(run: Run, cursor: Cursor, seconds: float) -> None:
     """Wake the step for its next try or round, at once where there is nothing to wait for."""
-    cursor = run.cursor
     if seconds <= 0 or run.now is None:
-        run.fresh = True
+        run.fresh.append(cursor)
         return
-    timer = Timer(run.now + timedelta(seconds=seconds), "wake", cursor.step, cursor.visit)
+    wake = f"wake {cursor.frame.path}{cursor.step}@{cursor.visit}.{cursor.issued}"
+    timer = Timer(run.now + timedelta(seconds=seconds), "wake", cursor, wake)
     run.timers.append(timer)
-    wake = f"wake {cursor.step}@{cursor.visit}.{cursor.issued}"
     run.commands[wake] = Wait(wake, timer.due, cursor.step)
 
 
 def reject(run: Run, bound: Bound, why: str) -> None:
-    """A person said no: the step's `on_reject`, or the agent is told (S30)."""
+    """A person said no, or not in time: the step's `on_reject`, or the agent is told (S30)."""
     run.outstanding.pop(bound.call_id, None)
-    refuse(run, bound, "rejected", why, by_gate=False)
-    cursor = run.cursor
-    if (bound.step, bound.visit) != (cursor.step, cursor.visit):
+    expired = why == "expired"
+    refuse(run, bound, "expired" if expired else "rejected", "" if expired else why, by_gate=False)
+    cursor = bound.cursor
+    if cursor is None or not bound.current:
         return
     cursor.rejected = [*(cursor.rejected or ()), key_of(bound.tool, bound.args)]
-    if run.row.state.edges.get("rejected"):
-        take(run, "rejected", why)
+    event = no_event(cursor, expired)
+    if event is not None:
+        take(run, cursor, event, why)
     elif bound.automatic:
-        fail(run, "rejected")
+        fail(run, cursor, "rejected")
+
+
+def no_event(cursor: Cursor, expired: bool) -> str | None:
+    """What a rejection is for the step: where it expired, `on_timeout` if the step has one."""
+    edges = cursor.row.state.edges
+    if expired and edges.get("timeout"):
+        return "timeout"
+    return "rejected" if edges.get("rejected") else None

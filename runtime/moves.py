@@ -1,4 +1,4 @@
-"""Taking edges: branch lists, automatic moves, the entry of states (S3, S9.4, S10, S11)."""
+"""Taking edges: branch lists, the entry of states (S3, S9.4, S10, S11, S27)."""
 
 from __future__ import annotations
 
@@ -7,34 +7,45 @@ from datetime import timedelta
 
 from guideway.statemachine.definition import Edge, StateKind
 
+from .cursors import Cursor
 from .ending import end_by_engine, reach
-from .run import Run, Status, Timer
+from .leaving import clear, close_up, leave, path_of
+from .monitors import completed
+from .plan import Row
+from .run import Run, Timer
 from .scope import scope, truth
-from .teach import refuse
-from .verdicts import Wait
+
+SILENT = frozenset({"entered", "approved", "forked", "joined"})
+"""Moves inside a step: no way round goes through these alone, so they are not counted (S9.4)."""
 
 
-def take(run: Run, event: str, why: str = "") -> None:
+DONE = frozenset({"completed", "joined"})
+NO_WORK = frozenset({StateKind.ROUTER, StateKind.JOIN})
+"""Events that complete a step, and states in which none is done."""
+
+
+def take(run: Run, cursor: Cursor, event: str, why: str = "") -> None:
     """Take the branch list of `event` from the state the cursor is in: top to bottom, first true guard (S10)."""
-    state = run.row.state
-    branches = state.edges.get(event, ())
-    edge = choose(run, branches)
+    if cursor.closes:
+        finish_closing(run, cursor, event, why)
+        return
+    edge = choose(run, cursor, cursor.row.state.edges.get(event, ()))
     if isinstance(edge, Edge):
-        go(run, edge, why)
+        go(run, cursor, edge, why)
     elif event == "failed":
-        give_up(run, edge)
+        give_up(run, cursor, edge)
     else:
-        fail(run, edge)
+        fail(run, cursor, edge)
 
 
-def choose(run: Run, branches: Sequence[Edge]) -> Edge | str:
+def choose(run: Run, cursor: Cursor, branches: Sequence[Edge]) -> Edge | str:
     """The first branch whose guard is true, or why none can be taken."""
     names = None
     for edge in branches:
         if edge.guard is None:
             return edge
-        names = scope(run) if names is None else names
-        answer = truth(run, edge.guard, names)
+        names = scope(run, cursor.frame) if names is None else names
+        answer = truth(run, cursor.frame, edge.guard, names)
         if answer is True:
             return edge
         if answer is not False:
@@ -42,125 +53,110 @@ def choose(run: Run, branches: Sequence[Edge]) -> Edge | str:
     return "no_branch: none of the branches is true"
 
 
-def fail(run: Run, why: str) -> None:
+def fail(run: Run, cursor: Cursor, why: str) -> None:
     """The step fails: its `on_failure`, else its default failure (S27)."""
-    take(run, "failed", why)
+    take(run, cursor, "failed", why)
 
 
-def give_up(run: Run, why: str) -> None:
-    """A failure whose own branch list leads nowhere ends the run as the step's default failure."""
-    step = run.row.step
-    end_by_engine(run, "failed:host", f"failed:{step.id if step else run.row.name}", why)
-
-
-def go(run: Run, edge: Edge, why: str = "") -> None:
-    """Move the cursor along the edge, through the machine, and enter the target."""
-    if edge.event not in ("entered", "approved") and goes_round(run):
+def give_up(run: Run, cursor: Cursor, why: str) -> None:
+    """A failure whose own branch list leads nowhere is the step's default failure: of its block, or of its frame."""
+    parent = cursor.parent
+    if cursor.level and parent is not None:
+        fail(run, parent, why)
         return
-    step = run.row.step
-    run.shift(edge)
-    run.record("moved", edge.source, edge.event, edge.target, step.id if step else "", why or None)
-    enter(run, edge)
+    step = cursor.row.step
+    end_by_engine(run, cursor, "failed:host", f"failed:{step.id if step else cursor.row.name}", why)
 
 
-def enter(run: Run, edge: Edge | None) -> None:
-    """Arrive in the state of `run.row`: a visit of its step begins, unless the step's own approval led here."""
-    row, step = run.row, run.row.step
+def go(run: Run, cursor: Cursor, edge: Edge, why: str = "") -> None:
+    """Move along the edge, through the machine, and enter the target."""
+    if edge.event not in SILENT and goes_round(run, cursor):
+        return
+    step = cursor.row.step
+    if cursor.row.kind not in NO_WORK and (edge.event in DONE or edge.event.startswith("answered ")):
+        completed(cursor)
+    mover = hoist(run, cursor, cursor.frame.plan.rows[edge.target])
+    run.shift(mover, edge)
+    run.record("moved", edge.source, edge.event, edge.target, step.id if step else "", why or None, path_of(cursor))
+    enter(run, mover, edge)
+
+
+def hoist(run: Run, cursor: Cursor, target: Row) -> Cursor:
+    """
+    The cursor that makes a move: where the target lies outside the block, the one that waits there.
+
+    The block is left then, and whatever is still inside it is removed.
+    """
+    mover = cursor
+    while target.state.block != mover.level and not (target.kind is StateKind.JOIN and target.step is mover.row.step):
+        if mover.parent is None:
+            raise RuntimeError(f"no cursor stands where `{target.name}` lies")
+        mover = mover.parent
+    if mover is not cursor:
+        clear(run, mover)
+    return mover
+
+
+def enter(run: Run, cursor: Cursor, edge: Edge | None) -> None:
+    """Arrive in a state: a visit of its step begins, unless the step's own approval or block led here."""
+    row, step = cursor.row, cursor.row.step
     if row.kind is StateKind.END:
-        leave(run)
-        reach(run)
-    elif step is not None and not is_entry(run) and not (edge and edge.event == "approved"):
-        leave(run)
-        begin_visit(run)
-    run.fresh = True
+        leave(run, cursor)
+        if cursor.frame is run.frame:
+            reach(run, cursor)
+    elif row.kind is StateKind.JOIN:
+        if cursor.level == row.state.block:
+            cursor.left = cursor.step
+            leave(run, cursor)
+    elif step is not None and not is_entry(row) and not (edge and edge.event == "approved"):
+        leave(run, cursor)
+        begin_visit(run, cursor)
+    if run.single is None:
+        close_up(run)
+    if run.openings is not None:
+        run.openings.add(cursor)
+    run.restless.append(cursor)
+    run.fresh.append(cursor)
 
 
-def is_entry(run: Run) -> bool:
+def is_entry(row: Row) -> bool:
     """The state is the router in front of a step (`when`, `max_visits`): no visit yet."""
-    return run.row.kind is StateKind.ROUTER and run.row.step is not None and run.row.name != run.row.step.id
+    return row.kind is StateKind.ROUTER and row.step is not None and row.name != row.step.id
 
 
-def begin_visit(run: Run) -> None:
+def begin_visit(run: Run, cursor: Cursor) -> None:
     """Count the visit, reset the registers, set the deadline."""
-    step, cursor = run.row.step, run.cursor
+    step, frame = cursor.row.step, cursor.frame
     if step is None:
         return
-    if step.id in run.incomplete:
-        run.incomplete.remove(step.id)
-    visit = run.visits[step.id] = run.visits.get(step.id, 0) + 1
+    if step.id in frame.owner.incomplete:
+        frame.owner.incomplete.remove(step.id)
+    visit = frame.visits[step.id] = frame.visits.get(step.id, 0) + 1
     cursor.reset()
     cursor.step, cursor.visit = step.id, visit
     if step.timeout is not None and run.now is not None:
-        run.timers.append(Timer(run.now + timedelta(seconds=step.timeout), "timeout", step.id, visit))
+        run.timers.append(Timer(run.now + timedelta(seconds=step.timeout), "timeout", cursor))
 
 
-def leave(run: Run) -> None:
-    """The visit is over: its approvals are void, its timers gone, its deferred automatic calls denied (S30)."""
-    cursor = run.cursor
-    if not cursor.step:
-        return
-    run.timers = [t for t in run.timers if (t.step, t.visit) != (cursor.step, cursor.visit)]
-    for pending in [p for p in run.pending.values() if (p.step, p.visit) == (cursor.step, cursor.visit)]:
-        if pending.of != "reconcile":
-            void(run, pending.approval_id, "void")
-    for bound in run.waiting:
-        refuse(run, bound, "run_over" if run.ending else "left", by_gate=False)
-    run.waiting.clear()
-    for key in [key for key, command in run.commands.items() if isinstance(command, Wait)]:
-        del run.commands[key]
-    cursor.step = ""
+def finish_closing(run: Run, cursor: Cursor, event: str, why: str) -> None:
+    """One step of `finally` is over, well or badly; that changes nothing else."""
+    step = cursor.row.step
+    frame = cursor.frame
+    run.record("closed", step.id if step else "", event, why or None, path_of(cursor))
+    leave(run, cursor)
+    cursor.gone = True
+    frame.closer = None
+    frame.closed += 1
 
 
-def void(run: Run, approval_id: str, how: str) -> None:
-    """Close a question nobody has answered; the call it held does not run."""
-    pending = run.pending.pop(approval_id)
-    run.retired[approval_id] = how
-    run.commands.pop(approval_id, None)
-    run.record("answered", approval_id, how, None, None, pending.step)
-    bound = pending.call
-    if bound is not None and bound.status is Status.PENDING:
-        run.outstanding.pop(bound.call_id, None)
-        refuse(run, bound, "expired" if how == "expired" else "left", by_gate=False)
-
-
-def automatic(run: Run) -> None:
-    """Leave every state that waits for nothing (S9.4)."""
-    while run.ending is None and (event := moves_by_itself(run)):
-        take(run, *event) if isinstance(event, tuple) else take(run, event)
-
-
-def moves_by_itself(run: Run) -> str | tuple[str, str] | None:
-    """The event that takes the cursor on at once, if there is one."""
-    row, step = run.row, run.row.step
-    if row.kind is StateKind.ROUTER:
-        return gatekeeper(run) if is_entry(run) else "completed"
-    if row.kind is StateKind.STEP and step is not None and step.max_calls == 0 and row.needed:
-        return "exhausted"
-    return None
-
-
-def gatekeeper(run: Run) -> str | tuple[str, str]:
-    """Decide the router in front of a step: `when` first, then `max_visits` (S11)."""
-    step = run.row.step
-    if step is not None and step.when is not None:
-        answer = truth(run, step.when)
-        if answer is False:
-            return "passed"
-        if answer is not True:
-            return "failed", f"guard_unknown: {answer}"
-    if step is not None and step.max_visits is not None and run.visits.get(step.id, 0) >= step.max_visits:
-        return "max_visits"
-    return "entered"
-
-
-def goes_round(run: Run) -> bool:
+def goes_round(run: Run, cursor: Cursor) -> bool:
     """
-    Count a move out of a step; more of them in one macro-step than there are steps is a livelock (S9.4).
+    Count a move out of a step; too many of them in one macro-step are a livelock (S9.4).
 
-    The one more is the move that the event itself makes.
+    The one more than there are steps is the move that the event itself makes.
     """
     run.moves += 1
-    if run.moves <= len(run.plan.definition.steps) + 1:
+    if run.moves <= (run.most + 1) * (1 + run.entered):
         return False
-    end_by_engine(run, "failed:livelock", "failed:livelock", "the automatic steps lead round in a circle")
+    end_by_engine(run, run.root, "failed:livelock", "failed:livelock", "the automatic steps lead round in a circle")
     return True

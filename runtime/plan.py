@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from guideway.statemachine.approvals import Approval
 from guideway.statemachine.conditions import MaxIterations, ToolCalled, leaves
 from guideway.statemachine.definition import ANYWHERE, Definition, Edge, State, StateKind
 from guideway.statemachine.errors import HostError
-from guideway.statemachine.expressions import Expression
+from guideway.statemachine.expressions import Expression, Terms
 from guideway.statemachine.machine import Machine
-from guideway.statemachine.steps import Approval, Entry, Step
+from guideway.statemachine.steps import Entry, Step
 from guideway.statemachine.tools import CONTROL, Effect, Names, Tool, best_match, is_pattern
 
 from .facts import Keeper
@@ -176,11 +177,16 @@ class Plan:
             raise HostError("a session runs a machine made of a playbook: guideway.load(…) or Machine.of(definition)")
         self.definition: Definition = definition
         self.keeper = Keeper(definition.facts, definition.history)
+        self.terms = Terms(definition.terms)
+        self.callees: dict[str, Plan] = {}
+        self.root: Plan = self
+        """the plan of the playbook that was started, which holds those of all it calls"""
         self.named, self.optional = Names(definition.named_tools), Names(definition.optional_tools)
         self.aliases = {t.alias: name for name, t in definition.tools.items() if t.alias}
         self.limit = definition.max_iterations
-        self.quick = self.plain_termination(definition)
+        self.quick = self.plain_termination(definition) and not watches_all(definition)
         self.called: dict[str, list[ToolCalled]] = {}
+        self.watched = frozenset(p.tool for policy in definition.policies for p in policy.events if p.tool)
         for branch in definition.termination:
             for leaf in leaves(branch.condition):
                 if isinstance(leaf, ToolCalled):
@@ -197,6 +203,14 @@ class Plan:
             if isinstance(branch.condition, MaxIterations):
                 self.limit = min(self.limit, branch.condition.limit)
         return plain
+
+    def callee(self, name: str) -> Plan:
+        """The plan of a playbook that this one calls, made when it is first called."""
+        known = self.root.callees
+        if name not in known:
+            known[name] = Plan(Machine.of(self.root.definition.callees[name]))
+            known[name].root = self.root
+        return known[name]
 
     def tool(self, name: str) -> Tool | None:
         """What is declared of a tool, remembered for the names of the playbook."""
@@ -223,6 +237,8 @@ class Plan:
             or step.timeout is not None
             or step.retry is not None
             or step.work.listed
+            or step.claims
+            or step.probes
         )
 
     def line_is_quick(self, line: Line) -> bool:
@@ -235,7 +251,9 @@ class Plan:
             and line.expect is None
             and tool.parameters is None
             and tool.result is None
+            and tool.undo is None
             and line.entry.tool not in self.called
+            and line.entry.tool not in self.watched
             and (self.definition.tools == {} or self.tool(line.entry.tool) is not None)
         )
 
@@ -254,6 +272,14 @@ class Plan:
         if tool in self.named or tool in CONTROL or tool in self.optional:
             return True
         return self.tool(tool) is not None or self.is_extra(tool)
+
+
+def watches_all(definition: Definition) -> bool:
+    """Some policy looks at more than calls of tools it names, so every move has to be reckoned with."""
+    events = (pattern for policy in definition.policies for pattern in policy.events)
+    return any(len(policy.table) and len(policy.table[0]) > 2 for policy in definition.policies) or any(
+        pattern.tool is None for pattern in events
+    )
 
 
 _PLANS = "_guideway_plan"

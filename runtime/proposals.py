@@ -8,15 +8,17 @@ from guideway.statemachine.errors import HostError
 from guideway.statemachine.tools import CONTROL
 
 from .calls import ToolCall, Usage, is_count, told
-from .ending import check_termination, publish
+from .candidates import Admit, Hold
+from .control import at_work
+from .ending import check_termination
 from .facts import copy
-from .gate import Admit, Hold, decide
+from .gate import decide, frames
 from .own import clean, same_json
 from .questions import write
 from .run import Bound, Run, Turn
 from .scope import scope
 from .teach import explain
-from .turns import advance_turn, decide_wave
+from .turns import advance_turn, decide_wave, react
 from .verdicts import Allow, Defer, NeedsApproval, Verdict
 
 
@@ -47,13 +49,15 @@ def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | Non
     text = clean(text)
     run.tokens += tokens
     if run.outcome is None:
-        turn = run.turn = Turn(run.iterations + 1, text, ((run.cursor.step, run.cursor.visit),))
+        began = () if bound else tuple((cursor, *cursor.at) for cursor in at_work(run))
+        turn = run.turn = Turn(run.iterations + 1, text, began)
         turn.calls = bound
         run.record("turn", turn.number, text, tokens)
         check_termination(run)
+        react(run)
     decide_wave(run, bound)
     advance_turn(run)
-    publish(run)
+    react(run)
     run.verdicts = []
     return [call.answer for call in bound]
 
@@ -68,7 +72,7 @@ def take_over(run: Run, call: ToolCall, taken: set[str]) -> Bound:
     """One call, bound to nothing yet."""
     call_id = clean(call.call_id) or number(run, taken)
     name = clean(call.name)
-    bound = Bound(call_id, run.plan.aliases.get(name, name), {})
+    bound = Bound(call_id, playbook_name(run, name), {})
     if call_id in run.settled or call_id in run.outstanding or call_id in taken:
         bound.fault = ("id_reused", call_id)
     taken.add(call_id)
@@ -79,24 +83,31 @@ def take_over(run: Run, call: ToolCall, taken: set[str]) -> Bound:
     return bound
 
 
+def playbook_name(run: Run, name: str) -> str:
+    """The name that the open playbooks use for a tool of the framework."""
+    return next((frame.plan.aliases[name] for frame in frames(run) if name in frame.plan.aliases), name)
+
+
 def foresee(run: Run, call: ToolCall) -> Verdict:
     """What a turn of this one call would be answered, with nothing changed."""
     numbered = run.numbered
     bound = take_over(run, call, set())
     run.numbered = numbered
     decision = decide(run, bound)
-    step = run.cursor.step
     if isinstance(decision, Hold):
         return Defer(bound.call_id, bound.tool, decision.why)
     if not isinstance(decision, Admit):
         return explain(run, bound, *decision)
+    at = decision.cursor or run.single
+    step = at.step if at is not None else ""
     if decision.approval is None:
         control = bound.tool in CONTROL
         return Allow(bound.call_id, bound.tool, step, control)
-    question = write(run, decision.approval, scope(run, args=bound.args))
+    question = write(run, decision.approval, scope(run, decision.frame, args=bound.args))
     if isinstance(question, str):
         return explain(run, bound, "approval", question, decision.line)
-    return NeedsApproval(bound.call_id, bound.tool, step, f"call {bound.call_id}", *question)
+    ask, approvers, _ = question
+    return NeedsApproval(bound.call_id, bound.tool, step, f"call {bound.call_id}", ask, approvers)
 
 
 def repeated(run: Run, calls: Sequence[ToolCall]) -> list[Verdict]:
@@ -117,7 +128,7 @@ def repeated(run: Run, calls: Sequence[ToolCall]) -> list[Verdict]:
 
 def same(run: Run, call: ToolCall, bound: Bound) -> bool:
     """Same id, same tool, same arguments."""
-    name = run.plan.aliases.get(call.name, call.name)
+    name = playbook_name(run, call.name)
     try:
         return (call.call_id, name) == (bound.call_id, bound.tool) and same_json(copy(dict(call.args)), bound.args)
     except Exception:

@@ -1,18 +1,29 @@
-"""Questions to people: opening them, and what a decision does (S24, S29, S30)."""
+"""Questions to people: writing them, opening them, closing them (S24, S29, S30)."""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, NamedTuple
 
+from guideway.statemachine.approvals import Approval
 from guideway.statemachine.expressions import Unknown as Missing
 from guideway.statemachine.expressions import compile_value, plain
-from guideway.statemachine.steps import Approval
 
+from .cursors import Cursor
 from .facts import copy
+from .leaving import path_of
 from .own import clean
-from .run import Bound, Pending, Run, Status
+from .run import Bound, Pending, Run, Status, Timer
 from .scope import scope
 from .verdicts import Ask, NeedsApproval
+
+
+class Question(NamedTuple):
+    """A question, its texts filled in."""
+
+    ask: str
+    approvers: tuple[str, ...]
+    excluded: tuple[str, ...] = ()
 
 
 def text(run: Run, template: Any, names: dict[str, Any]) -> Any:
@@ -31,65 +42,89 @@ def written(value: Any) -> Any:
         return Missing(str(error))
 
 
-def write(run: Run, approval: Approval, names: dict[str, Any]) -> tuple[str, tuple[str, ...]] | str:
-    """The question and who may answer it, or why they cannot be written."""
+def write(run: Run, approval: Approval, names: dict[str, Any]) -> Question | str:
+    """The question, who may answer it and who may not; or why it cannot be written."""
     ask = text(run, approval.ask, names)
-    approvers = text(run, list(approval.approvers), names)
-    for value in (ask, approvers):
+    approvers = people(text(run, list(approval.approvers), names))
+    excluded = people(text(run, list(approval.excluded), names))
+    for value in (ask, approvers, excluded):
         if isinstance(value, Missing):
             return value.why
-    return str(ask), tuple(map(str, approvers))
+    return Question(clean(ask), approvers, excluded)
 
 
-def ask_step(run: Run, args: dict[str, Any] | None) -> str | None:
+def people(names: Any) -> Any:
+    """Persons and groups as texts; a list inside the list is taken apart, an empty name is nobody."""
+    if isinstance(names, Missing):
+        return names
+    flat = [name for part in names for name in (part if isinstance(part, list) else [part])]
+    if any(name is None or name == "" or isinstance(name, list | dict) for name in flat):
+        return Missing("a person or group has no name")
+    return tuple(clean(name) for name in flat)
+
+
+def ask_step(run: Run, cursor: Cursor, approval: Approval, args: dict[str, Any] | None) -> str | None:
     """Ask for the step the cursor stands before, showing its call; says why where the question cannot be written."""
-    step, cursor = run.row.step, run.cursor
-    if step is None or step.approval is None:
-        return None
-    question = write(run, step.approval, scope(run))
+    step, frame = cursor.row.step, cursor.frame
+    question = write(run, approval, scope(run, frame))
     if isinstance(question, str):
         return question
-    pending = Pending(f"step {step.id}@{cursor.visit}", "step", step.id, cursor.visit, *question)
-    if step.call is not None:
+    pending = Pending(
+        f"step {frame.path}{cursor.step}@{cursor.visit}", "step", cursor, question.ask, question.approvers
+    )
+    if step is not None and step.call is not None:
         pending.tool, pending.args = step.call.tool, args
-    open_question(run, pending)
+    open_question(run, pending, approval, question)
     return None
 
 
 def ask_call(run: Run, bound: Bound, approval: Approval) -> NeedsApproval | str:
     """Ask for one exact call; its arguments are bound to the question."""
-    question = write(run, approval, scope(run, args=bound.args))
+    question = write(run, approval, scope(run, bound.frame or run.frame, args=bound.args))
     if isinstance(question, str):
         return question
-    pending = Pending(f"call {bound.call_id}", "call", run.cursor.step, run.cursor.visit, *question)
+    pending = Pending(f"call {bound.call_id}", "call", bound.cursor, question.ask, question.approvers)
     pending.call, pending.tool, pending.args = bound, bound.tool, bound.args
+    pending.step = pending.step or bound.step
     bound.status = Status.PENDING
-    open_question(run, pending)
-    return NeedsApproval(bound.call_id, bound.tool, pending.step, pending.approval_id, *question)
+    open_question(run, pending, approval, question)
+    return NeedsApproval(bound.call_id, bound.tool, pending.step, pending.approval_id, question.ask, question.approvers)
 
 
 def ask_whether(run: Run, bound: Bound) -> None:
     """Nobody knows whether a call happened: a person looks (S24)."""
     bound.status = Status.DOUBT
     ask = f"Did `{bound.tool}` happen? Nobody knows what became of call {bound.call_id}."
-    pending = Pending(f"reconcile {bound.call_id}", "reconcile", bound.step, bound.visit, ask, ())
+    pending = Pending(f"reconcile {bound.call_id}", "reconcile", bound.cursor, ask, ())
+    pending.step, pending.visit = bound.step, bound.visit
     pending.call, pending.tool, pending.args = bound, bound.tool, bound.args
     open_question(run, pending)
 
 
-def open_question(run: Run, pending: Pending) -> None:
-    """Put the question to the control plane."""
+def open_question(
+    run: Run, pending: Pending, approval: Approval | None = None, question: Question | None = None
+) -> None:  # fmt: skip
+    """Put the question to the control plane; one with a deadline of its own expires."""
+    if approval is not None:
+        pending.count, pending.everyone = approval.count, approval.everyone
+        if approval.timeout is not None and run.now is not None:
+            due = run.now + timedelta(seconds=approval.timeout)
+            run.timers.append(Timer(due, "expire", pending.cursor, pending.approval_id))
+    if question is not None:
+        pending.excluded = question.excluded
     run.pending[pending.approval_id] = pending
     run.commands[pending.approval_id] = Ask(pending.approval_id, pending.ask, pending.approvers, pending.step)
     run.record(
         "asked", pending.approval_id, pending.of, pending.step, pending.tool, pending.args, pending.ask,
-        list(pending.approvers),
+        list(pending.approvers), path_of(pending.cursor),
     )  # fmt: skip
 
 
-def close(run: Run, pending: Pending, decision: str, by: str | None, note: str) -> None:
+def close(run: Run, pending: Pending, decision: str, by: str | None, note: str, answer: Any = None) -> None:
     """A person has decided."""
     del run.pending[pending.approval_id]
     run.retired[pending.approval_id] = decision
     run.commands.pop(pending.approval_id, None)
-    run.record("answered", pending.approval_id, decision, by, clean(note) or None, pending.step)
+    run.timers = [timer for timer in run.timers if timer.about != pending.approval_id]
+    where = path_of(pending.cursor)
+    run.record("answered", pending.approval_id, decision, by, clean(note) or None, pending.step, where, answer)

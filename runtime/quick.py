@@ -22,7 +22,9 @@ new = tuple.__new__
 
 def is_ready(run: Run) -> bool:
     """Nothing is under way, so the next call may take the fast path.  Asked at the end of each general verb."""
-    return not (run.busy or run.outstanding or run.timers or run.turn or run.ending or run.pending or run.waiting)
+    return run.single is not None and not (
+        run.busy or run.outstanding or run.timers or run.turn or run.ending or run.pending or run.waiting
+    )
 
 
 def propose(run: Run, call: ToolCall, text: str, held: list[Held]) -> Allow | None:
@@ -30,7 +32,8 @@ def propose(run: Run, call: ToolCall, text: str, held: list[Held]) -> Allow | No
     if type(call) is not ToolCall or (text and not (type(text) is str and text.isascii())):
         return None
     name, args, call_id = call
-    row, cursor = run.row, run.cursor
+    cursor = run.root
+    row = cursor.row
     line = row.line
     if name != row.only:
         line = row.quick.get(name) if type(name) is str else None
@@ -53,11 +56,12 @@ def propose(run: Run, call: ToolCall, text: str, held: list[Held]) -> Allow | No
 def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
     """Settle the one outstanding call, or None: the general path does, after `thaw`.  The caller has the token."""
     call_id, tool, _, line, text = held
-    cursor, row, plan = run.cursor, run.row, run.plan
+    cursor, plan = run.root, run.plan
+    row, frame = cursor.row, cursor.frame
     number = run.iterations + 1
     if number >= plan.limit:
         return None
-    done = row.hop or (line.met(cursor.counts.get(line.index, 0) + 1) and all_met(run, {line.index: 1}))
+    done = row.hop or (line.met(cursor.counts.get(line.index, 0) + 1) and all_met(cursor, {line.index: 1}))
     target = row
     if done:
         onward = row.onward(plan.rows)
@@ -72,14 +76,15 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
     run.calls += 1
     run.nudges = run.refusals = 0
     if line.keep:
-        plan.keeper.store(line.fact, result, run.facts, run.history)
+        plan.keeper.store(line.fact, result, frame.facts, frame.history)
     if done:
         cursor.state = target.name
         if cursor.spent or cursor.failures or cursor.rejected:
             cursor.reset()
-        run.row = target
+        cursor.row = target
         step = cursor.step = target.name
-        cursor.visit = run.visits[step] = run.visits.get(step, 0) + 1
+        visits = frame.visits
+        cursor.visit = visits[step] = visits.get(step, 0) + 1
     else:
         cursor.counts[line.index] = cursor.counts.get(line.index, 0) + 1
         cursor.spent += 1
@@ -93,11 +98,12 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
 def thaw(run: Run, held: Held) -> None:
     """Rebuild the open turn of a call admitted by the fast path."""
     call_id, tool, args, line, text = held
-    cursor = run.cursor
+    cursor = run.root
     bound = Bound(call_id, tool, args)
     bound.line, bound.status = line, Status.RUNNING
+    bound.cursor, bound.frame = cursor, cursor.frame
     bound.step, bound.visit = cursor.step, cursor.visit
     bound.answer = Allow(call_id, tool, cursor.step)
-    run.turn = Turn(run.iterations + 1, text, ((cursor.step, cursor.visit),))
+    run.turn = Turn(run.iterations + 1, text)
     run.turn.calls.append(bound)
     run.outstanding[call_id] = bound

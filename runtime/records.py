@@ -26,20 +26,28 @@ GENESIS = "0" * 64
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "started": ("playbook", "digest", "run", "started_by", "state", "inputs"),
     "turn": ("number", "text", "tokens"),
-    "decided": ("call_id", "tool", "args", "verdict", "step", "state", "code", "detail", "rule", "because"),
+    "decided": (
+        "call_id", "tool", "args", "verdict", "step", "state", "code", "detail", "rule", "because", "frame",
+    ),
     "arrived": ("call_id", "outcome"),
-    "settled": ("call_id", "tool", "outcome", "detail", "counts", "step"),
-    "moved": ("source", "event", "target", "step", "why"),
-    "asked": ("approval_id", "of", "step", "tool", "args", "ask", "approvers"),
-    "answered": ("approval_id", "decision", "by", "note", "step"),
-    "due": ("timer", "step"),
+    "settled": ("call_id", "tool", "outcome", "detail", "counts", "step", "frame"),
+    "moved": ("source", "event", "target", "step", "why", "frame"),
+    "asked": ("approval_id", "of", "step", "tool", "args", "ask", "approvers", "frame"),
+    "allowed": ("approval_id", "by", "groups", "note", "step", "frame"),
+    "answered": ("approval_id", "decision", "by", "note", "step", "frame", "answer"),
+    "due": ("timer", "step", "frame"),
+    "signalled": ("signal", "data"),
     "claimed": ("confidence",),
-    "host": ("verb", "step", "note"),
+    "host": ("verb", "step", "note", "frame"),
+    "called": ("playbook", "step", "state", "inputs", "frame"),
+    "returned": ("playbook", "outcome", "frame"),
+    "closed": ("step", "event", "why", "frame"),
+    "policy": ("policy", "standing", "frame"),
     "turn_ended": ("number", "effect"),
     "ending": ("state", "outcome"),
     "ended": ("state", "outcome"),
-}
-"""Kind of record -> names of its values, after `kind` and `at`."""
+}  # fmt: skip
+"""Kind of record -> names of its values, after `kind` and `at`.  A `frame` of none is that of the run itself."""
 
 
 def spread(records: Iterable[Record]) -> Iterator[Record]:
@@ -53,12 +61,12 @@ def spread(records: Iterable[Record]) -> Iterator[Record]:
         if record[0] == "admitted":
             _, at, number, text, call_id, tool, args, step = record
             yield ("turn", at, number, text, 0)
-            yield ("decided", at, call_id, tool, args, "allow", step, step, None, None, None, None)
+            yield ("decided", at, call_id, tool, args, "allow", step, step, None, None, None, None, None)
         elif record[0] == "passed":
             _, at, number, call_id, tool, result, step, target = record
-            yield ("settled", at, call_id, tool, "ok", {"result": result}, True, step)
+            yield ("settled", at, call_id, tool, "ok", {"result": result}, True, step, None)
             if target is not None:
-                yield ("moved", at, step, "completed", target, step, None)
+                yield ("moved", at, step, "completed", target, step, None, None)
             yield ("turn_ended", at, number, None)
         else:
             yield record
@@ -73,7 +81,7 @@ def to_json(record: Record) -> dict[str, Any]:
     """
     Name the values of a record.
 
-    >>> to_json(("moved", None, "a", "completed", "b", "a", ""))["target"]
+    >>> to_json(("moved", None, "a", "completed", "b", "a", "", None))["target"]
     'b'
     """
     kind, at, *values = record

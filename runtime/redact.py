@@ -53,9 +53,7 @@ class Redactor:
 
     def __init__(self, definition: Definition, inputs: Mapping[str, Any]) -> None:
         self._definition = definition
-        self._inputs = {
-            name: inputs.get(name, given.default) for name, given in definition.inputs.items()
-        }
+        self._inputs = {name: inputs.get(name, given.default) for name, given in definition.inputs.items()}
         self._marks: dict[tuple[str, bool], Marks] = {}
         self._texts: set[str] = set()
         self._numbers: set[float] = set()

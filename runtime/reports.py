@@ -10,6 +10,7 @@ from .calls import Outcome, Succeeded, told
 from .own import CONTROL_DONE, Settled, own, same_outcome
 from .run import Bound, Run, Status
 from .turns import follow, settle
+from .verdicts import Wait
 
 
 def check_report(call_id: object, outcome: object) -> None:
@@ -81,3 +82,6 @@ def waits(run: Run) -> Iterator[str]:
             yield f"call {bound.call_id}: {bound.tool}"
     for timer in run.timers:
         yield f"{timer.kind} of {timer.step or 'the run'}: {timer.due.isoformat()}"
+    for command in run.commands.values():
+        if isinstance(command, Wait) and command.due is None:
+            yield f"signal {command.signal} in {command.step}" if command.signal else f"{command.step} until it holds"

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from guideway.statemachine.conditions import ToolCalled
 from guideway.statemachine.definition import Edge
 
+from .cursors import Cursor
+from .frames import Frame
+from .openings import Openings
 from .own import Settled
 from .records import Record
 from .verdicts import Command
 
 if TYPE_CHECKING:
-    from .plan import Line, Plan, Row
+    from .plan import Line, Plan
+
+Predicates = Mapping[str, Callable[[Mapping[str, Any]], bool]]
+"""Yes-or-no questions that the host answers, by name; each is given what expressions see."""
 
 
 class Status(StrEnum):
@@ -41,8 +46,8 @@ class Bound:
     """A call, bound to the cursor, visit and entry it was admitted under (S14.9)."""
 
     __slots__ = (
-        "answer", "approved", "args", "automatic", "call_id", "fault", "line", "orphan", "outcome", "status", "step",
-        "tool", "visit",
+        "answer", "approved", "args", "automatic", "call_id", "cursor", "fault", "frame", "line", "orphan", "outcome",
+        "reverses", "status", "step", "tool", "visit",
     )  # fmt: skip
 
     def __init__(self, call_id: str, tool: str, args: dict[str, Any], automatic: bool = False) -> None:
@@ -52,6 +57,12 @@ class Bound:
         self.automatic = automatic
         self.line: Line | None = None
         """the entry it counts for; none for a call taken as extra, and for an automatic one"""
+        self.cursor: Cursor | None = None
+        """whose call it is; none of one taken as extra or optional everywhere"""
+        self.frame: Frame | None = None
+        """where its result is kept"""
+        self.reverses: list[Any] | None = None
+        """the success it takes back, of those in the frame's log"""
         self.step = ""
         self.visit = 0
         self.status = Status.DEFERRED
@@ -76,89 +87,76 @@ class Bound:
         """The wave and the turn wait for it."""
         return self.open and not self.orphan
 
+    @property
+    def current(self) -> bool:
+        """The visit it was admitted under is not over."""
+        cursor = self.cursor
+        return cursor is not None and not cursor.gone and (self.step, self.visit) == (cursor.step, cursor.visit)
+
+    def of(self, cursor: Cursor) -> bool:
+        """It was admitted under the visit that `cursor` is in."""
+        return self.cursor is cursor and self.step == cursor.step and self.visit == cursor.visit
+
+
+Began = tuple[tuple[Cursor, str, int], ...]
+
 
 class Turn:
     """One reply of the model, from `propose` to its `turn` event (S12 to S16)."""
 
     __slots__ = ("began", "calls", "denied", "failed", "number", "succeeded", "text")
 
-    def __init__(self, number: int, text: str, began: tuple[tuple[str, int], ...]) -> None:
+    def __init__(self, number: int, text: str, began: Began = ()) -> None:
         self.number = number
         self.text = text
         self.began = began
-        """step and visit of each cursor when the turn began"""
+        """of a turn without calls: the cursors in an agent's step when it began, with step and visit"""
         self.calls: list[Bound] = []
         self.denied = False
         self.failed = False
         self.succeeded = False
 
 
-class Cursor:
-    """A place in the machine, with the registers of its visit (S3).  It is a model of the `Machine`."""
-
-    __slots__ = (
-        "again", "barred", "collected", "counts", "edge", "failures", "granted", "issued", "rejected", "rounds",
-        "shown", "spent", "state", "step", "successes", "visit",
-    )  # fmt: skip
-
-    def __init__(self, state: str) -> None:
-        self.state = state
-        self.step = ""
-        self.visit = 0
-        self.edge: Edge | None = None
-        """the edge being taken, which is what the guards of the `transitions` view look at"""
-        self.counts: dict[int, int] = {}
-        """successes per entry, those with at least one"""
-        self.spent = 0
-        self.successes = 0
-        self.failures = 0
-        self.rounds = 0
-        self.issued = 0
-        self.again: dict[str, Any] | None = None
-        """arguments the next automatic call must have: a person was shown them, or it is tried again (S23, S29)"""
-        self.granted = False
-        """that call needs no further approval"""
-        self.shown: str | None = None
-        """the call a person allowed together with the step"""
-        self.collected: list[Any] | None = None
-        self.rejected: list[str] | None = None
-        """calls a person has rejected in this visit"""
-        self.barred: dict[str, datetime] | None = None
-        """tool -> not before (the wait of a retry)"""
-
-    def reset(self) -> None:
-        """Start the registers anew, as each entry does."""
-        self.counts = {}
-        self.spent = self.successes = self.failures = self.rounds = self.issued = 0
-        self.again = self.collected = self.rejected = self.barred = self.shown = None
-        self.granted = False
-
-
 class Timer:
-    """Something that happens by itself at `due`: the `timeout` of a visit, or a `wake` for its next try or round."""
+    """
+    Something that happens by itself at `due`.
 
-    __slots__ = ("due", "kind", "step", "visit")
+    `timeout` of a visit; `wake` for its next try or round, or the end of a wait; `expire` of a question (`about`);
+    `remind` of one; `limit` of a playbook's `time_limit`.
+    """
 
-    def __init__(self, due: datetime, kind: str, step: str, visit: int) -> None:
+    __slots__ = ("about", "cursor", "due", "kind", "step", "visit")
+
+    def __init__(self, due: datetime, kind: str, cursor: Cursor | None, about: str = "") -> None:
         self.due = due
         self.kind = kind
-        self.step = step
-        self.visit = visit
+        self.cursor = cursor
+        self.step, self.visit = cursor.at if cursor is not None else ("", 0)
+        self.about = about
 
 
 class Pending:
-    """A question to a person: a step approval, the approval of one call, or the reconciling of an unknown one."""
+    """A question to a person: approval of a step or of one call, an unknown call to reconcile, or an `ask`."""
 
-    __slots__ = ("approval_id", "approvers", "args", "ask", "call", "of", "step", "tool", "visit")
+    __slots__ = (
+        "approval_id", "approvers", "args", "ask", "call", "count", "cursor", "everyone", "excluded", "of", "said",
+        "step", "tool", "visit",
+    )  # fmt: skip
 
-    def __init__(self, approval_id: str, of: str, step: str, visit: int, ask: str, approvers: tuple[str, ...]) -> None:
+    def __init__(self, approval_id: str, of: str, cursor: Cursor | None, ask: str, approvers: tuple[str, ...]) -> None:
         self.approval_id = approval_id
         self.of = of
-        """`step`, `call` or `reconcile`"""
-        self.step = step
-        self.visit = visit
+        """`step`, `call`, `reconcile` or `ask`"""
+        self.cursor = cursor
+        self.step, self.visit = cursor.at if cursor is not None else ("", 0)
         self.ask = ask
         self.approvers = approvers
+        """who may decide, persons and groups; of an `ask`, the assignees"""
+        self.excluded: tuple[str, ...] = ()
+        self.count = 1
+        self.everyone = False
+        self.said: list[tuple[str, tuple[str, ...]]] = []
+        """who has allowed it so far, each with their groups"""
         self.call: Bound | None = None
         self.tool: str | None = None
         self.args: dict[str, Any] | None = None
@@ -169,26 +167,40 @@ class Run:
     """Everything that moves in one run of a playbook."""
 
     __slots__ = (
-        "busy", "called", "calls", "commands", "confidence", "cursor", "doubted", "ending", "facts",
-        "fresh", "history", "incomplete", "inputs", "iterations", "moves", "now", "nudges", "numbered", "outcome",
-        "outstanding", "pending", "plan", "records", "refusals", "retired", "row", "run_id", "settled", "shown",
-        "started", "started_by", "text", "text_only", "timers", "tokens", "turn", "unknown", "verdicts", "visits",
-        "waiting",
+        "busy", "calls", "closers", "commands", "confidence", "ending", "entered", "frame", "frames", "fresh",
+        "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "openings", "outcome", "outstanding", "pending",
+        "plan", "predicates", "records", "refusals", "restless", "retired", "root", "run_id", "settled", "shown",
+        "signalled", "single", "size", "started", "started_by", "text", "text_only", "timers", "tokens", "turn",
+        "verdicts", "waiting", "watching",
     )  # fmt: skip
 
     def __init__(
-        self, plan: Plan, inputs: Mapping[str, Any], run_id: str, started_by: str, now: datetime | None
+        self,
+        plan: Plan,
+        inputs: Mapping[str, Any],
+        run_id: str,
+        started_by: str,
+        now: datetime | None,
+        predicates: Predicates | None = None,
     ) -> None:
         self.plan = plan
-        self.inputs = inputs
         self.run_id = run_id
         self.started_by = started_by
         self.started = self.now = now
-        self.cursor = Cursor(plan.definition.initial)
-        self.row: Row = plan.rows[plan.definition.initial]
-        self.visits: dict[str, int] = {}
-        self.facts: dict[str, Any] = {}
-        self.history: dict[str, list[Any]] = {}
+        self.predicates = predicates
+        self.frame = Frame(plan, inputs)
+        self.frame.started = now
+        self.root = self.frame.root = Cursor(plan.rows[plan.definition.initial], self.frame)
+        self.single: Cursor | None = self.root
+        """the only cursor there is; none while there are more"""
+        self.openings: Openings | None = None
+        """which cursors admit which tools, while there are several"""
+        self.frames: list[Frame] = []
+        """frames of sub-playbooks that are open, in the order of their calls"""
+        self.size = len(plan.definition.steps)
+        """steps of all playbook frames that are open (S9.4)"""
+        self.most = self.size
+        """the most there were in the current macro-step"""
         self.turn: Turn | None = None
         self.outstanding: dict[str, Bound] = {}
         """open calls by id, oldest first"""
@@ -201,28 +213,30 @@ class Run:
         """approvals decided, expired or void -> how"""
         self.timers: list[Timer] = []
         self.commands: dict[str, Command] = {}
+        self.mail: dict[str, list[Any]] = {}
+        """signals that came early, by name, oldest first"""
+        self.signalled: list[str] = []
+        """names of all signals that have come"""
         self.records: list[Record] = []
         """what happened since the records were last read; the fast path notes two events in one (`records.spread`)"""
         self.shown: list[Record] = []
         """the records as they have been read"""
         self.verdicts: list[Any] = []
         """answers given since the verb began, for `Progress`"""
-        self.fresh = False
-        """the state just entered has not issued its command yet (S9.6)"""
-        self.moves = 0
-        """automatic moves of the current macro-step (S9.4)"""
-        self.called: frozenset[ToolCalled] = frozenset()
-        """`tool_called` conditions that have been met"""
-        self.doubted: frozenset[ToolCalled] = frozenset()
-        """those of which a call may or may not have been one: its `where` or `expect` was unknown"""
+        self.restless: list[Cursor] = []
+        """cursors that have moved and may have to move on by themselves (S9.4)"""
+        self.fresh: list[Cursor] = []
+        """those whose new state has not issued its command yet (S9.6)"""
+        self.watching: list[Cursor] = []
+        """those that wait until something holds"""
+        self.closers: list[Frame] = []
+        """frames that have ended and whose `finally` is still to run, or running, innermost first"""
+        self.moves = self.entered = 0
+        """automatic moves, and items begun, in the current macro-step (S9.4)"""
         self.iterations = self.calls = self.tokens = self.nudges = self.refusals = self.numbered = 0
         self.confidence: float | None = None
         self.text = ""
         self.text_only = False
-        self.incomplete: list[str] = []
-        """required steps left with something undone (S22)"""
-        self.unknown: list[str] = []
-        """tools of non-read calls that nobody could account for (S38)"""
         self.ending: str | None = None
         """the outcome, once it is fixed (S40)"""
         self.outcome: str | None = None
@@ -230,10 +244,24 @@ class Run:
         self.busy = False
         """a verb is at work"""
 
-    def shift(self, edge: Edge) -> None:
-        """Move the cursor along the edge, through the machine, so that its callbacks fire."""
-        self.plan.machine.move(self.cursor, edge)
-        self.row = self.plan.rows[edge.target]
+    def shift(self, cursor: Cursor, edge: Edge) -> None:
+        """Move a cursor along the edge, through the machine, so that its callbacks fire."""
+        plan = cursor.frame.plan
+        plan.machine.move(cursor, edge)
+        if self.openings is not None:
+            self.openings.remove(cursor)
+        cursor.row = plan.rows[edge.target]
+
+    def cursors(self) -> Iterator[Cursor]:
+        """Every cursor, each before those inside, and last those of `finally`."""
+        yield from self.root.all()
+        for frame in self.closers:
+            if frame.closer is not None:
+                yield frame.closer
+
+    def leaves(self) -> Iterator[Cursor]:
+        """The cursors where something happens, in order (S4)."""
+        return (cursor for cursor in self.cursors() if not cursor.children)
 
     def record(self, kind: str, *values: Any) -> None:
         """Append to the record, in the order of `records.FIELDS`."""

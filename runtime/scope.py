@@ -2,46 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from guideway.statemachine.expressions import Expression, Terms
+from guideway.statemachine.expressions import Expression
 from guideway.statemachine.expressions import Unknown as Missing
 
+from .frames import Frame
 from .run import Run
 
 
-def scope(run: Run, **more: Any) -> dict[str, Any]:
-    """Root names and their values now; `more` adds `args`, `result`, `error`."""
-    return {
-        "inputs": run.inputs,
-        "facts": run.facts,
-        "history": run.history,
-        "claims": claims(run),
-        "terms": Terms(run.plan.definition.terms),
-        "run": facts_of(run),
+def scope(run: Run, frame: Frame, **more: Any) -> dict[str, Any]:
+    """Root names and their values now, as `frame` sees them; `more` adds `args`, `result`, `error`."""
+    names: dict[str, Any] = {
+        "inputs": frame.inputs,
+        "facts": frame.seen("facts"),
+        "history": frame.seen("history"),
+        "answers": frame.seen("answers"),
+        "signals": frame.seen("signals"),
+        "claims": claims(run, frame),
+        "terms": frame.plan.terms,
+        "run": facts_of(run, frame),
         **more,
     }
+    if run.predicates:
+        names["predicate"] = Asked(run.predicates, names)
+    return names | frame.items() if frame.is_item else names
 
 
-def claims(run: Run) -> dict[str, Any]:
+class Asked(Mapping[str, Any]):
+    """The host's predicates, each asked when an expression reads it; one that raises is unknown (S30)."""
+
+    def __init__(self, predicates: Mapping[str, Any], names: Mapping[str, Any]) -> None:
+        self._predicates = predicates
+        self._names = names
+
+    def __getitem__(self, name: str) -> Any:
+        seen = {key: value for key, value in self._names.items() if key not in ("predicate", "terms")}
+        try:
+            return self._predicates[name](seen)
+        except Exception as error:
+            return Missing(f'the predicate "{name}" raised {type(error).__name__}')
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._predicates)
+
+    def __len__(self) -> int:
+        return len(self._predicates)
+
+
+def claims(run: Run, frame: Frame) -> dict[str, Any]:
     """What the agent says of itself."""
-    said: dict[str, Any] = {"text": run.text}
+    said: dict[str, Any] = {**frame.seen("claims"), "text": run.text}
     if run.confidence is not None:
         said["confidence"] = run.confidence
     return said
 
 
-def facts_of(run: Run) -> dict[str, Any]:
-    """What the runtime knows of the run: numbers are counts, `elapsed` is in seconds."""
+def facts_of(run: Run, frame: Frame) -> dict[str, Any]:
+    """What the runtime knows: numbers are counts, `elapsed` is in seconds; a sub-playbook counts from its call."""
+    owner = frame.owner
+    turns, tokens = owner.since
     return {
         "id": run.run_id,
         "started_by": run.started_by,
-        "iterations": run.iterations,
-        "calls": run.calls,
-        "tokens": run.tokens,
-        "elapsed": elapsed(run.started, run.now),
+        "iterations": run.iterations - turns,
+        "calls": run.calls if owner is run.frame else owner.calls,
+        "tokens": run.tokens - tokens,
+        "elapsed": elapsed(owner.started, run.now),
     }
 
 
@@ -53,13 +82,13 @@ def elapsed(started: datetime | None, now: datetime | None) -> float:
     return int(seconds) if seconds.is_integer() else seconds
 
 
-def truth(run: Run, expression: Expression, names: Mapping[str, Any] | None = None) -> bool | str:
+def truth(run: Run, frame: Frame, expression: Expression, names: Mapping[str, Any] | None = None) -> bool | str:
     """
     Evaluate a condition: True, False, or, where it is unknown, why.
 
     A value that is no boolean is unknown, too: there is no truthiness.
     """
-    value = expression(scope(run) if names is None else names, run.now)
+    value = expression(scope(run, frame) if names is None else names, run.now)
     if value is True or value is False:
         return value
     if isinstance(value, Missing):

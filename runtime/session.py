@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any
 
 from guideway.statemachine.errors import HostError
@@ -16,7 +17,9 @@ from guideway.statemachine.machine import Machine
 
 from . import quick, snapshot
 from .calls import Outcome, Succeeded, ToolCall, Usage, told
+from .cursors import Cursor
 from .ending import break_off
+from .facts import copy
 from .host import complete, fail, skip
 from .moves import enter
 from .own import clean
@@ -24,13 +27,14 @@ from .plan import plan_of
 from .proposals import check_reply, foresee, open_turn, repeated
 from .records import Record, own_record, spread
 from .reports import arrive, check_report, heard_before, running, waits
-from .run import Run
-from .start import check_inputs, check_start, openly, set_limits
+from .run import Predicates, Run
+from .start import check_inputs, check_predicates, check_start, openly, set_limits
 from .teach import legal
 from .timers import let_pass, next_due, utc
-from .turns import follow, react
+from .turns import follow, react, start_macro_step
 from .turnstile import Turnstile
 from .verdicts import Command, LegalCall, Progress, Verdict
+from .waits import awaited, signal
 
 
 class Session:
@@ -61,30 +65,41 @@ class Session:
         now: datetime | None = None,
         run_id: str = "run",
         started_by: str = "",
+        predicates: Predicates | None = None,
     ) -> None:
         plan = plan_of(machine)
         check_start(plan.definition, now)
         values = check_inputs(plan.definition, inputs or {})
-        run = Run(plan, values, clean(run_id), clean(started_by), utc(now))
+        asked = check_predicates(plan.definition, predicates)
+        run = Run(plan, values, clean(run_id), clean(started_by), utc(now), asked)
         self._attach(machine, run)
         shown, by = openly(plan.definition, values), run.started_by or None
-        run.record("started", plan.definition.id, plan.definition.digest, run.run_id, by, run.cursor.state, shown)
-        set_limits(run)
-        enter(run, None)
+        run.record("started", plan.definition.id, plan.definition.digest, run.run_id, by, run.root.state, shown)
+        set_limits(run, run.frame)
+        enter(run, run.root, None)
         react(run)
         run.verdicts.clear()
         self._open()
 
     @classmethod
-    def restore(cls, machine: Machine, saved: snapshot.Snapshot | Mapping[str, Any]) -> Session:
+    def restore(
+        cls,
+        machine: Machine,
+        saved: snapshot.Snapshot | Mapping[str, Any],
+        *,
+        predicates: Predicates | None = None,
+    ) -> Session:
         """
         Go on from a snapshot, or from its JSON.
 
         Raises:
-            HostError: the snapshot is of another playbook, or is no snapshot.
+            HostError: the snapshot is of another playbook, or is no snapshot; or a predicate is missing.
         """
         session = cls.__new__(cls)
-        session._attach(machine, snapshot.restore(plan_of(machine), saved))
+        plan = plan_of(machine)
+        run = snapshot.restore(plan, saved)
+        run.predicates = check_predicates(plan.definition, predicates)
+        session._attach(machine, run)
         session._open()
         return session
 
@@ -175,8 +190,10 @@ class Session:
                 return self._progress()
 
     def tick(self, now: datetime) -> Progress:
-        """Let time pass: fire what is due by `now`."""
+        """Let time pass: fire what is due by `now`, and look at what is waited for."""
         with self._inside(), self._verb(now):
+            if self._run.watching:
+                follow(self._run)
             return self._progress()
 
     def claim(self, *, confidence: float, now: datetime | None = None) -> Progress:
@@ -189,27 +206,49 @@ class Session:
             follow(self._run)
             return self._progress()
 
-    def complete(self, note: str = "", now: datetime | None = None) -> Progress:
-        """Declare the current step complete, by the host's own authority (recorded as such; no proof covers it)."""
-        with self._inside(), self._verb(now):
-            complete(self._run, note)
-            return self._progress()
-
-    def skip(self, note: str = "", now: datetime | None = None) -> Progress:
+    def signal(self, name: str, data: Any = None, now: datetime | None = None) -> Progress:
         """
-        Skip the current step.
+        Tell of something outside: whoever waits for it goes on, else it is kept until somebody does.
+
+        `data` is any JSON; the wait that takes it makes it `signals.NAME`.
 
         Raises:
-            HostError: the step is required.
+            HostError: no step waits for a signal of that name and nothing ends by it, or the data is no JSON.
         """
         with self._inside(), self._verb(now):
-            skip(self._run, note)
+            check_signal(self._run, name)
+            value = payload(name, data)
+            self._run.record("signalled", name, value)
+            if self._run.ending is None:
+                signal(self._run, name, value)
+            follow(self._run)
             return self._progress()
 
-    def fail(self, note: str = "", now: datetime | None = None) -> Progress:
-        """Declare the current step failed: its `on_failure`, else the end of the run."""
+    def complete(self, note: str = "", now: datetime | None = None, step: str | None = None) -> Progress:
+        """
+        Declare a step complete, by the host's own authority (recorded as such; no proof covers it).
+
+        `step` says which, where several are open.
+        """
         with self._inside(), self._verb(now):
-            fail(self._run, note)
+            complete(self._run, note, step)
+            return self._progress()
+
+    def skip(self, note: str = "", now: datetime | None = None, step: str | None = None) -> Progress:
+        """
+        Skip a step.
+
+        Raises:
+            HostError: the step is required, or several are open and none is named.
+        """
+        with self._inside(), self._verb(now):
+            skip(self._run, note, step)
+            return self._progress()
+
+    def fail(self, note: str = "", now: datetime | None = None, step: str | None = None) -> Progress:
+        """Declare a step failed: its `on_failure`, else the failure of its block, or the end of the run."""
+        with self._inside(), self._verb(now):
+            fail(self._run, note, step)
             return self._progress()
 
     def decide(self, call: ToolCall) -> Verdict:
@@ -243,7 +282,7 @@ class Session:
         run.verdicts = []
         try:
             let_pass(run, now)
-            run.moves = 0
+            start_macro_step(run)
             yield
         except HostError:
             self._undo(saved, before, seen)
@@ -273,12 +312,13 @@ class Session:
         """A copy to go back to, should a callback of the machine raise, or the verb be the host's mistake (S8, S52)."""
         run = self._run
         saved = snapshot.restore(run.plan, snapshot.take(run))
+        saved.predicates = run.predicates
         saved.shown, saved.records = run.shown, list(run.records)
         return saved
 
     def _progress(self) -> Progress:
         run = self._run
-        return Progress(run.cursor.state, tuple(run.verdicts), run.outcome)
+        return Progress(here(run).state, tuple(run.verdicts), run.outcome)
 
     def legal(self) -> tuple[LegalCall, ...]:
         """Calls that are legal now, each with its constraints."""
@@ -298,9 +338,16 @@ class Session:
             return tuple(waits(run))
 
     @property
+    def next_due(self) -> datetime | None:
+        """When the next timer falls due, of whatever kind: `tick` then at the latest; None where none runs."""
+        with self._inside(thaw=False) as run:
+            return min((timer.due for timer in run.timers), default=None)
+
+    @property
     def barred(self) -> dict[str, datetime]:
         """Tools that failed and may be tried again, and not before when (S23)."""
-        return dict(self._run.cursor.barred or {})
+        with self._inside(thaw=False) as run:
+            return {tool: until for cursor in run.cursors() for tool, until in (cursor.barred or {}).items()}
 
     @property
     def outcome(self) -> str | None:
@@ -315,8 +362,14 @@ class Session:
 
     @property
     def state(self) -> str:
-        """The state the cursor is in."""
-        return self._run.cursor.state
+        """The state the cursor is in; where there are several, that of the first in order."""
+        return here(self._run).state
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The states of all cursors, in order, each after the path of its frame."""
+        with self._inside(thaw=False) as run:
+            return tuple(f"{cursor.frame.path}{cursor.state}" for cursor in run.leaves())
 
     @property
     def now(self) -> datetime | None:
@@ -340,3 +393,37 @@ class Session:
             run.shown += spread(run.records)
             run.records.clear()
             return [own_record(record) for record in run.shown[index:]]
+
+
+def here(run: Run) -> Cursor:
+    """The cursor that stands for the run where one is asked for."""
+    return run.single or next(run.leaves())
+
+
+def check_signal(run: Run, name: object) -> None:
+    """
+    Refuse a signal that means nothing here.
+
+    Raises:
+        HostError: it is misspelt, or no text.
+    """
+    known = awaited(run.plan.definition)
+    if not isinstance(name, str) or name not in known:
+        near = get_close_matches(str(name), known, n=1)
+        raise HostError(
+            f"`{run.plan.definition.id}` waits for no signal {told(name)}"
+            + (f"; did you mean `{near[0]}`?" if near else "")
+        )
+
+
+def payload(name: str, data: Any) -> Any:
+    """
+    What came with a signal, copied.
+
+    Raises:
+        HostError: it is no JSON.
+    """
+    try:
+        return copy(data)
+    except ValueError as error:
+        raise HostError(f"the data of the signal `{name}` is no JSON: {error}") from None

@@ -12,8 +12,9 @@ from guideway.statemachine.definition import Definition
 from guideway.statemachine.errors import HostError
 
 from .facts import copy
+from .frames import Frame
 from .redact import HIDDEN
-from .run import Run, Timer
+from .run import Predicates, Run, Timer
 from .schemas import problem
 
 
@@ -24,8 +25,9 @@ def check_start(definition: Definition, now: datetime | None) -> None:
     Raises:
         HostError: skills nobody resolved, or no `now` where the playbook keeps time (S7).
     """
-    if definition.unresolved_skills:
-        names = ", ".join(f"`{name}`" for name in definition.unresolved_skills)
+    parts = (definition, *definition.callees.values())
+    if unresolved := dict.fromkeys(name for part in parts for name in part.unresolved_skills):
+        names = ", ".join(f"`{name}`" for name in unresolved)
         raise HostError(f"nobody said what tools these skills stand for: {names}; give load(..., skills={{...}})")
     if now is None and definition.timed:
         raise HostError(f"`{definition.id}` keeps time; start the session with now=datetime.now(UTC)")
@@ -60,12 +62,29 @@ def openly(definition: Definition, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: HIDDEN if definition.inputs[name].sensitive else value for name, value in values.items()}
 
 
-def set_limits(run: Run) -> None:
-    """A time limit is a timer: it ends the run when it is due, whether or not anything else happens then."""
-    for branch in run.plan.definition.termination:
+def check_predicates(definition: Definition, given: Predicates | None) -> Predicates | None:
+    """
+    The predicates of the host, which must be all that the playbook and those it calls ask for.
+
+    Raises:
+        HostError: one is missing, or is nothing that can be called.
+    """
+    given = given or {}
+    for part in (definition, *definition.callees.values()):
+        for name in part.predicates:
+            if not callable(given.get(name)):
+                raise HostError(
+                    f"`{part.id}` asks the predicate `{name}`; start the session with predicates={{{name!r}: …}}"
+                )
+    return dict(given) or None
+
+
+def set_limits(run: Run, frame: Frame) -> None:
+    """A time limit is a timer: it ends its playbook when it is due, whether or not anything else happens then."""
+    for branch in frame.plan.definition.termination:
         for leaf in leaves(branch.condition):
             if isinstance(leaf, TimeLimit) and run.now is not None:
-                run.timers.append(Timer(run.now + timedelta(seconds=leaf.seconds), "limit", "", 0))
+                run.timers.append(Timer(run.now + timedelta(seconds=leaf.seconds), "limit", None, frame.path))
 
 
 def check_one(name: str, schema: Mapping[str, Any], given: Any) -> Any:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from guideway.statemachine.definition import StateKind
 
-from .completion import held_open
+from .completion import all_met, enough, held_open
+from .cursors import Cursor
+from .monitors import out_of_question
 from .own import Settled, clean
 from .plan import Line, Row
 from .run import Bound, Run, Status
@@ -23,6 +26,7 @@ REASONS: Mapping[str, str] = {
     "where": "a rule of the playbook is not met",
     "quota": "the step asks for no more of it",
     "order": "tools before it in the step's list come first",
+    "policy": "a policy of the playbook forbids it",
     "budget": "the step's calls are spent",
     "retry_wait": "it failed a moment ago and may be tried again only after a wait",
     "rejected": "exactly this call was rejected",
@@ -33,6 +37,9 @@ REASONS: Mapping[str, str] = {
     "approval": "the question to the approver cannot be written",
 }
 """Code of a denial -> what it says."""
+
+OFFERS = 50
+"""Legal calls that a denial lists; `Session.legal` has all of them."""
 
 SEARCH_LIMIT = 5_000
 """States looked at for the way to a tool; past it the denial names no way."""
@@ -45,49 +52,57 @@ def refuse(
     detail: str = "",
     line: Line | None = None,
     rule: Any = None,
+    cursor: Cursor | None = None,
+    *,
     by_gate: bool = True,
 ) -> Deny:
     """Refuse a call for good: answer, record, and remember that its id is used."""
     detail = clean(detail)
-    denial = explain(run, bound, code, detail, line, rule)
+    at = cursor or bound.cursor or first(run)
+    denial = explain(run, bound, code, detail, line, rule, at)
     bound.status = Status.REFUSED
     if code != "id_reused":
         run.settled[bound.call_id] = Settled("denied")
     bound.answer = denial
     run.verdicts.append(denial)
-    step = run.row.step.id if run.row.step else ""
     run.record(
-        "decided",
-        bound.call_id,
-        bound.tool,
-        bound.args,
-        "deny",
-        step,
-        run.row.name,
-        code,
-        detail or None,
-        denial.rule,
-        denial.because,
-    )
+        "decided", bound.call_id, bound.tool, bound.args, "deny", denial.step, at.row.name, code, detail or None,
+        denial.rule, denial.because, at.frame.path or None,
+    )  # fmt: skip
     if run.turn is not None and by_gate and not bound.automatic and code not in ("after_failed", "run_over"):
         run.turn.denied = True
     return denial
 
 
-def explain(run: Run, bound: Bound, code: str, detail: str = "", line: Line | None = None, rule: Any = None) -> Deny:
-    """Put the denial together."""
+def first(run: Run) -> Cursor:
+    """The first cursor in order, where nothing says which one is meant."""
+    return run.single or next(run.leaves())
+
+
+def explain(
+    run: Run, bound: Bound, code: str, detail: str = "", line: Line | None = None, rule: Any = None,
+    cursor: Cursor | None = None,
+) -> Deny:  # fmt: skip
+    """Put the denial together; `cursor` is the one that refused, or that the call would have been for."""
+    at = cursor or bound.cursor or first(run)
     detail = clean(detail)
     source = getattr(rule, "source", None)
     span = (line.entry.span if line else None) or getattr(rule, "span", None)
     because = line.because if line else getattr(rule, "because", None)
-    if code == "where" and because is None and (tool := run.plan.tool(bound.tool)):
+    if code == "where" and because is None and (tool := at.frame.plan.tool(bound.tool)):
         because = tool.because
-    open_now = tuple(legal(run))
-    way = path_to(run, bound.tool) if code == "out_of_sequence" else list_before(run, line) if code == "order" else None
-    step = run.row.step.id if run.row.step else ""
+    open_now = tuple(islice(legal(run), OFFERS))
+    way = (
+        path_to(run, at, bound.tool)
+        if code == "out_of_sequence"
+        else list_before(at, line)
+        if code == "order"
+        else None
+    )
+    step = at.row.step.id if at.row.step else ""
     return Deny(
         bound.call_id, bound.tool, code, message(run, bound, code, detail, source, because, open_now, way), step,
-        source, span, because, open_now, way, tuple(budgets(run)),
+        source, span, because, open_now, way, tuple(budgets(run, at)),
     )  # fmt: skip
 
 
@@ -103,51 +118,80 @@ def message(
         parts.append(f"Because {because}.")
     if code == "run_over":
         return parts[0]
-    step = run.row.step
-    if step is not None:
-        parts.append(f"The run is in step `{step.id}`.")
+    parts += whereabouts(run)
     parts.append("Legal now: " + "; ".join(map(str, open_now)) + "." if open_now else standing(run))
     if way:
         parts.append(f"The way to `{bound.tool}`: " + " → ".join(way) + ".")
     return " ".join(parts)
 
 
+def whereabouts(run: Run) -> list[str]:
+    """The steps the run is in, in a sentence."""
+    cursors = (run.single,) if run.single is not None else run.leaves()
+    steps = list(dict.fromkeys(f"`{cursor.row.step.id}`" for cursor in cursors if cursor.row.step is not None))
+    if len(steps) > 1:
+        more = ", …" if len(steps) > OFFERS else ""
+        return [f"The run is in steps {', '.join(steps[:OFFERS])}{more}."]
+    return [f"The run is in step {steps[0]}."] if steps else []
+
+
 def standing(run: Run) -> str:
     """What the run waits for, when the agent has nothing to call."""
-    kind, step = run.row.kind, run.row.step
+    at = first(run)
+    kind, step = at.row.kind, at.row.step
     if kind is StateKind.APPROVAL and step is not None:
         return f"A person decides on `{step.id}` first."
-    if kind is StateKind.CALL:
+    if kind is StateKind.ASK and step is not None:
+        return f"A person is asked in `{step.id}` first."
+    if kind in (StateKind.CALL, StateKind.UNDO):
         return "The runtime is making a call of its own."
     return "No call is legal now."
 
 
 def legal(run: Run) -> Iterator[LegalCall]:
-    """Calls that are legal now, with their constraints, in the order of the page."""
-    row, step, definition = run.row, run.row.step, run.plan.definition
+    """Calls that are legal now, with their constraints, in cursor order and that of the page."""
     if run.ending is not None:
         return
-    if row.kind is StateKind.STEP and step is not None:
-        if step.max_calls is None or run.cursor.spent < step.max_calls:
-            yield from (call for line in row.lines if (call := offer(run, row, line)))
-        if not row.needed and held_open(run) is None:
-            yield LegalCall("complete_step", step.id, needed=False)
-        if not step.required and step.approval is None:
-            yield LegalCall("skip_step", step.id, needed=False)
-    for name in definition.optional_tools:
-        tool = run.plan.tool(name)
-        rules = (tool.where.source,) if tool and tool.where else ()
-        yield LegalCall(name, "", rules, tool.because if tool else None, needed=False)
+    for cursor in (run.single,) if run.single is not None else run.leaves():
+        if cursor.row.kind is StateKind.STEP:
+            yield from legal_in(run, cursor)
+    for frame in (run.frame, *run.frames):
+        for name in frame.plan.definition.optional_tools:
+            tool = frame.plan.tool(name)
+            rules = (tool.where.source,) if tool and tool.where else ()
+            yield LegalCall(name, "", rules, tool.because if tool else None, needed=False)
 
 
-def offer(run: Run, row: Row, line: Line) -> LegalCall | None:
+def legal_in(run: Run, cursor: Cursor) -> Iterator[LegalCall]:
+    """What the step of a cursor still takes, control tools among it."""
+    step = cursor.row.step
+    if step is None:
+        return
+    if step.max_calls is None or cursor.spent < step.max_calls:
+        lines = (line for line in cursor.row.lines if not out_of_question(run, line.entry.tool, cursor))
+        yield from (call for line in lines if (call := offer(cursor, line)))
+    if may_complete(run, cursor):
+        yield LegalCall("complete_step", step.id, needed=False, carries=tuple(step.claims))
+    if not step.required and step.approval is None:
+        yield LegalCall("skip_step", step.id, needed=False)
+
+
+def may_complete(run: Run, cursor: Cursor) -> bool:
+    """`complete_step` would be taken, given the right claims."""
+    step = cursor.row.step
+    if step is None or (cursor.row.needed and not step.claims):
+        return False
+    return enough(cursor) if step.claims else held_open(run, cursor) is None
+
+
+def offer(cursor: Cursor, line: Line) -> LegalCall | None:
     """The entry as an offer, unless its quota is reached or the list says that others come first."""
-    step, counts = row.step, run.cursor.counts
+    step, counts = cursor.row.step, cursor.counts
     done = counts.get(line.index, 0)
     if line.times is not None and done >= line.times:
         return None
     listed = step is not None and step.work is not None and step.work.listed and line.needed
-    if listed and any(not other.met(counts.get(other.index, 0)) for other in row.needed if other.index < line.index):
+    if listed and not all_met(cursor, upto=line.index):
         return None
     left = None if line.times is None else line.times - done
     needed = line.needed and not line.met(done)
@@ -157,29 +201,34 @@ def offer(run: Run, row: Row, line: Line) -> LegalCall | None:
     )
 
 
-def budgets(run: Run) -> Iterator[tuple[str, int]]:
+def budgets(run: Run, cursor: Cursor) -> Iterator[tuple[str, int]]:
     """What is left: calls of the step, turns of the run, refusals in a row."""
-    step, definition = run.row.step, run.plan.definition
+    step, definition = cursor.row.step, run.plan.definition
     if step is not None and step.max_calls is not None:
-        yield "calls of this step", max(0, step.max_calls - run.cursor.spent)
+        yield "calls of this step", max(0, step.max_calls - cursor.spent)
     yield "turns", max(0, definition.max_iterations - run.iterations)
     yield "refusals in a row", max(0, definition.max_refusals - run.refusals)
 
 
-def path_to(run: Run, tool: str) -> tuple[str, ...] | None:
+ONWARD = ("completed", "entered", "approved", "passed", "skipped", "forked", "again")
+"""Events of success, which the way to a tool is made of."""
+
+
+def path_to(run: Run, cursor: Cursor, tool: str) -> tuple[str, ...] | None:
     """
     The shortest way from here to a state that admits `tool`, as the calls and decisions on it.
 
     Breadth first over the edges that success takes, bounded, so that a denial stays cheap on a huge playbook.
     """
-    came: dict[str, str] = {run.row.name: ""}
-    queue = deque([run.row.name])
+    rows = cursor.frame.plan.rows
+    came: dict[str, str] = {cursor.row.name: ""}
+    queue = deque([cursor.row.name])
     while queue and len(came) < SEARCH_LIMIT:
         name = queue.popleft()
-        row = run.plan.rows[name]
-        if name != run.row.name and any(line.entry.tool == tool for line in row.match(tool)):
-            return (*describe_way(run, came, name), tool)
-        for event in ("completed", "entered", "approved", "passed", "skipped"):
+        row = rows[name]
+        if name != cursor.row.name and any(line.entry.tool == tool for line in row.match(tool)):
+            return (*describe_way(cursor, came, name), tool)
+        for event in [*ONWARD, *(event for event in row.state.edges if event.startswith("answered "))]:
             for edge in row.state.edges.get(event, ()):
                 if edge.target not in came:
                     came[edge.target] = name
@@ -187,12 +236,12 @@ def path_to(run: Run, tool: str) -> tuple[str, ...] | None:
     return None
 
 
-def list_before(run: Run, line: Line | None) -> tuple[str, ...]:
+def list_before(cursor: Cursor, line: Line | None) -> tuple[str, ...]:
     """The tools that stand before an entry in an `order: listed` step, and the entry's own."""
     if line is None:
         return ()
-    before = [other for other in run.row.needed if other.index < line.index]
-    return (*(name for other in before for name in still_due(other, run.cursor.counts)), line.entry.tool)
+    before = [other for other in cursor.row.needed if other.index < line.index]
+    return (*(name for other in before for name in still_due(other, cursor.counts)), line.entry.tool)
 
 
 def still_due(line: Line, counts: Mapping[int, int]) -> list[str]:
@@ -200,21 +249,22 @@ def still_due(line: Line, counts: Mapping[int, int]) -> list[str]:
     return [line.entry.tool] * max(0, (line.times or 1) - counts.get(line.index, 0))
 
 
-def describe_way(run: Run, came: Mapping[str, str], name: str) -> list[str]:
+def describe_way(cursor: Cursor, came: Mapping[str, str], name: str) -> list[str]:
     """What has to happen in each state on the way, first to last."""
     names: list[str] = []
     while came[name]:
         name = came[name]
         names.append(name)
-    return [text for name in reversed(names) for text in demands(run, run.plan.rows[name])]
+    rows = cursor.frame.plan.rows
+    return [text for name in reversed(names) for text in demands(cursor, rows[name])]
 
 
-def demands(run: Run, row: Row) -> list[str]:
+def demands(cursor: Cursor, row: Row) -> list[str]:
     """The calls a state still asks for, or the decision it waits for."""
     if row.kind is StateKind.STEP:
-        counts = run.cursor.counts if row is run.row else {}
+        counts = cursor.counts if row is cursor.row else {}
         tools = [name for line in row.needed for name in still_due(line, counts)]
-        return tools or ([] if row.needed else ["complete_step"])
-    if row.kind is StateKind.APPROVAL and row.step is not None:
-        return [f"(approval of {row.step.id})"]
-    return []
+        ends = row.step is not None and (bool(row.step.claims) or not row.needed)
+        return [*tools, "complete_step"] if ends else tools
+    asked = {StateKind.APPROVAL: "approval of", StateKind.ASK: "answer in", StateKind.WAIT: "wait in"}.get(row.kind)
+    return [f"({asked} {row.step.id})"] if asked and row.step is not None else []

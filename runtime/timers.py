@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+from guideway.statemachine.definition import StateKind
 from guideway.statemachine.errors import HostError
 
+from .asking import remind
 from .calls import told
+from .cursors import Cursor
 from .ending import end_by_engine, publish
-from .moves import take, void
+from .issue import no_event, reject
+from .leaving import path_of, void
+from .moves import take
 from .run import Run, Status, Timer
-from .turns import follow
-from .verdicts import Wait
+from .turns import follow, start_macro_step
+from .verdicts import Ask
+from .waits import done
 
 MOST = 10_000
 """Timers that may fire in one verb: a deadline that leads back to its own step, and years of silence, come to more."""
@@ -42,48 +48,102 @@ def let_pass(run: Run, now: datetime | None) -> None:
     fired = 0
     while timer := next_due(run, now):
         fired += 1
-        if fired > MOST:
-            end_by_engine(run, "failed:livelock", "failed:livelock", f"more than {MOST:,} timers fell due at once")
+        if fired > MOST + 10 * run.size:
+            end_by_engine(
+                run, run.root, "failed:livelock", "failed:livelock", "more timers fell due at once than there can be"
+            )
             publish(run)
             break
         run.timers.remove(timer)
         run.now = max(run.now, timer.due)
-        run.moves = 0
-        fire(run, timer)
+        start_macro_step(run)
+        fire(run, timer, now)
     run.now = max(run.now, now)
 
 
 def next_due(run: Run, now: datetime) -> Timer | None:
-    """The first timer due by `now` that is not held: by (due, kind)."""
+    """The first timer due by `now` that is not held: by (due, cursor, kind)."""
     ready = [t for t in run.timers if t.due <= now and not held(run, t)]
-    return min(ready, key=lambda t: (t.due, t.kind), default=None)
+    return min(ready, key=rank, default=None)
+
+
+def rank(timer: Timer) -> tuple[datetime, tuple[int, ...], str]:
+    """What decides between two timers."""
+    return timer.due, timer.cursor.order if timer.cursor is not None else (), timer.kind
 
 
 def held(run: Run, timer: Timer) -> bool:
-    """An outcome of the visit has arrived and waits to be applied: the timers of the visit wait, too (S15)."""
-    return any(
-        b.status is Status.ARRIVED and (b.step, b.visit) == (timer.step, timer.visit) for b in run.outstanding.values()
-    )
+    """An outcome of the visit, or of one inside it, has arrived and waits to be applied: its timers wait, too (S15)."""
+    at = timer.cursor
+    if at is None:
+        return False
+    arrived = (b.cursor for b in run.outstanding.values() if b.status is Status.ARRIVED and b.current)
+    return any(cursor is not None and cursor.inside(at) for cursor in arrived)
 
 
-def fire(run: Run, timer: Timer) -> None:
-    """A deadline ends its visit; a wake issues the next try or round."""
-    run.record("due", timer.kind, timer.step)
-    if timer.kind == "timeout":
-        time_out(run, timer)
-    elif timer.kind == "wake":
-        for key in [key for key, command in run.commands.items() if isinstance(command, Wait)]:
-            del run.commands[key]
-        run.fresh = True
+def fire(run: Run, timer: Timer, now: datetime) -> None:
+    """A deadline ends its visit, a question expires or is asked again, a wake goes on."""
+    run.record("due", timer.kind, timer.step, path_of(timer.cursor))
+    cursor = timer.cursor
+    if timer.kind == "timeout" and cursor is not None:
+        time_out(run, cursor)
+    elif timer.kind == "expire":
+        expire(run, timer.about)
+    elif timer.kind == "remind":
+        skip_missed(run, timer, now)
+        remind(run, timer.about)
+    elif timer.kind == "wake" and cursor is not None:
+        run.commands.pop(timer.about, None)
+        wake(run, cursor)
     follow(run)
 
 
-def time_out(run: Run, timer: Timer) -> None:
+def wake(run: Run, cursor: Cursor) -> None:
+    """A wait for a time is over; any other step goes on with its next try or round."""
+    if cursor.row.kind is StateKind.WAIT:
+        done(run, cursor)
+    else:
+        run.fresh.append(cursor)
+
+
+def time_out(run: Run, cursor: Cursor) -> None:
     """Calls of the visit become orphans, its approvals expire, the edge of `timeout` is taken (S26)."""
     for bound in run.outstanding.values():
-        if (bound.step, bound.visit) == (timer.step, timer.visit) and (bound.line is not None or bound.automatic):
+        if bound.of(cursor) and (bound.line is not None or bound.automatic):
             bound.orphan = True
     for pending in list(run.pending.values()):
-        if (pending.step, pending.visit) == (timer.step, timer.visit) and pending.of != "reconcile":
+        if pending.cursor is cursor and pending.of != "reconcile":
             void(run, pending.approval_id, "expired")
-    take(run, "timeout")
+    take(run, cursor, "timeout")
+
+
+def expire(run: Run, approval_id: str) -> None:
+    """Nobody decided in time (S30): as a rejection, but for a step that says `on_timeout`."""
+    pending = run.pending.get(approval_id)
+    if pending is None:
+        return
+    bound, cursor = pending.call, pending.cursor
+    if bound is None:
+        void(run, approval_id, "expired")
+        if cursor is not None:
+            take(run, cursor, no_event(cursor, expired=True) or "rejected", "nobody decided in time")
+        return
+    pending.call = None
+    void(run, approval_id, "expired")
+    if run.turn is not None and not bound.automatic:
+        run.turn.failed = True
+    reject(run, bound, "expired")
+
+
+def skip_missed(run: Run, timer: Timer, now: datetime) -> None:
+    """Reminders nobody could be given, because no time was told meanwhile, come down to one: the latest."""
+    step = timer.cursor.row.step if timer.cursor is not None else None
+    every = step.ask.remind if step is not None and step.ask is not None else None
+    known = run.commands.get(timer.about)
+    if every is None or run.now is None or not isinstance(known, Ask):
+        return
+    others = min((t.due for t in run.timers if t is not timer), default=now)
+    missed = int(max(0.0, (min(now, others) - run.now).total_seconds()) // every)
+    if missed:
+        run.now += timedelta(seconds=missed * every)
+        run.commands[timer.about] = known._replace(reminders=known.reminders + missed)

@@ -5,16 +5,22 @@ from __future__ import annotations
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.tools import CONTROL
 
+from .automatic import automatic, issue
+from .candidates import Admit, Hold
+from .closing import close_frames
 from .completion import held_open
+from .control import at_work, obliged
+from .cursors import Cursor
 from .ending import check_termination, publish
-from .gate import Admit, Hold, decide
-from .issue import admit, admit_automatic, hold, issue, note
-from .moves import automatic, take
+from .gate import decide
+from .issue import admit, admit_automatic, hold, note
+from .moves import take
 from .own import CONTROL_DONE
 from .run import Bound, Run, Status
 from .settle import apply
 from .teach import refuse
 from .verdicts import Allow
+from .waits import watch
 
 
 def react(run: Run) -> None:
@@ -22,9 +28,21 @@ def react(run: Run) -> None:
     while True:
         automatic(run)
         check_termination(run)
-        if run.ending is not None or not issue(run):
+        if run.restless and run.ending is None:
+            continue
+        if issue(run) and (run.restless or run.fresh):
+            continue
+        if run.watching and run.ending is None and watch(run):
+            continue
+        if not close_frames(run):
             break
     publish(run)
+
+
+def start_macro_step(run: Run) -> None:
+    """Moves and items are counted anew (S9.4)."""
+    run.moves = run.entered = 0
+    run.most = run.size
 
 
 def follow(run: Run) -> None:
@@ -34,10 +52,11 @@ def follow(run: Run) -> None:
     if run.waiting:
         again, run.waiting = run.waiting, []
         for bound in again:
-            admit_automatic(run, bound)
+            if bound.current:
+                admit_automatic(run, bound)
         react(run)
     advance_turn(run)
-    publish(run)
+    react(run)
 
 
 def advance_turn(run: Run) -> None:
@@ -66,30 +85,40 @@ def decide_wave(run: Run, calls: list[Bound], again: bool = False) -> None:
         elif not isinstance(decision, Admit):
             refuse(run, bound, *decision)
         elif bound.tool in CONTROL:
-            carry_out(run, bound)
+            carry_out(run, bound, decision)
         else:
             admit(run, bound, decision)
 
 
-def carry_out(run: Run, bound: Bound) -> None:
+def carry_out(run: Run, bound: Bound, decision: Admit) -> None:
     """A control tool acts at once: there is nothing to run (S17)."""
-    step, turn = run.row.step, run.turn
+    cursor, turn = decision.cursor, run.turn
+    if cursor is None:
+        return
     bound.status = Status.DONE
-    bound.step = step.id if step else ""
+    bound.cursor, bound.frame, bound.step = cursor, cursor.frame, cursor.step
     run.settled[bound.call_id] = CONTROL_DONE
     bound.answer = Allow(bound.call_id, bound.tool, bound.step, True)
     run.verdicts.append(bound.answer)
     note(run, bound, "allow")
-    run.record("settled", bound.call_id, bound.tool, "ok", None, True, bound.step)
+    run.record("settled", bound.call_id, bound.tool, "ok", None, True, bound.step, cursor.frame.path or None)
     if turn is not None:
         turn.succeeded = True
     run.nudges = run.refusals = 0
+    take_claims(run, cursor, bound)
+    start_macro_step(run)
+    take(run, cursor, "completed" if bound.tool == "complete_step" else "skipped")
+    react(run)
+
+
+def take_claims(run: Run, cursor: Cursor, bound: Bound) -> None:
+    """What the agent says of itself: its confidence, and the claims that the step declares."""
     confidence = bound.args.get("confidence")
     if isinstance(confidence, int | float) and not isinstance(confidence, bool):
         run.confidence = confidence
-    run.moves = 0
-    take(run, "completed" if bound.tool == "complete_step" else "skipped")
-    react(run)
+    step = cursor.row.step
+    if step is not None and step.claims and bound.tool == "complete_step":
+        cursor.frame.write("claims", step.id, {k: v for k, v in bound.args.items() if k in step.claims})
 
 
 def drain(run: Run) -> None:
@@ -107,7 +136,7 @@ def settle(run: Run, bound: Bound) -> None:
     outcome = bound.outcome
     if outcome is None:
         return
-    run.moves = 0
+    start_macro_step(run)
     apply(run, bound, outcome)
     react(run)
 
@@ -118,7 +147,7 @@ def end_turn(run: Run) -> None:
     if turn is None:
         return
     run.turn = None
-    run.moves = 0
+    start_macro_step(run)
     run.iterations += 1
     run.text, run.text_only = turn.text, not turn.calls
     if run.ending is not None:
@@ -133,32 +162,44 @@ def end_turn(run: Run) -> None:
     react(run)
 
 
-def after_text(run: Run, began: tuple[tuple[str, int], ...]) -> str | None:
-    """A text-only turn completes, skips or nudges the step it began in."""
-    step = run.row.step
-    if run.row.kind is not StateKind.STEP or step is None:
+def after_text(run: Run, began: tuple[tuple[Cursor, str, int], ...]) -> str | None:
+    """A text-only turn completes or skips the steps it began in, or nudges (S16)."""
+    effects = [ended_by_text(run, cursor) for cursor, step, visit in began if cursor.at == (step, visit)]
+    if any(effects):
+        return next(effect for effect in effects if effect)
+    if not any(not cursor.frame.plan.definition.conversation for cursor in at_work(run)):
         return None
-    same = (run.cursor.step, run.cursor.visit) in began
-    if same and not run.row.needed and held_open(run) is None:
-        take(run, "completed", "the reply ends the step")
-        return "completed"
-    if same and untouched(run):
-        skip_optional(run)
-        return "skipped"
     run.nudges += 1
     return "nudged"
 
 
-def untouched(run: Run) -> bool:
+def ended_by_text(run: Run, cursor: Cursor) -> str | None:
+    """What the reply does to one step."""
+    step = cursor.row.step
+    if cursor.gone or run.ending is not None or cursor.row.kind is not StateKind.STEP or step is None:
+        return None
+    if cursor.frame.plan.definition.conversation:
+        return None
+    plain = not cursor.row.needed and not step.claims
+    if plain and held_open(run, cursor) is None and obliged(cursor) is None:
+        take(run, cursor, "completed", "the reply ends the step")
+        return "completed"
+    if untouched(cursor):
+        skip_optional(run, cursor)
+        return "skipped"
+    return None
+
+
+def untouched(cursor: Cursor) -> bool:
     """An optional step in which nothing was called."""
-    step = run.row.step
-    return step is not None and not step.required and run.cursor.spent == 0 and run.row.kind is StateKind.STEP
+    step = cursor.row.step
+    return step is not None and not step.required and cursor.spent == 0 and cursor.row.kind is StateKind.STEP
 
 
-def skip_optional(run: Run) -> None:
+def skip_optional(run: Run, cursor: Cursor) -> None:
     """Pass over the optional step, and on through those right behind it."""
     seen: set[str] = set()
-    while untouched(run) and run.ending is None and run.row.name not in seen:
-        seen.add(run.row.name)
-        take(run, "skipped", "the reply calls nothing")
+    while untouched(cursor) and run.ending is None and not cursor.gone and cursor.row.name not in seen:
+        seen.add(cursor.row.name)
+        take(run, cursor, "skipped", "the reply calls nothing")
         automatic(run)

@@ -67,9 +67,13 @@ class LegalCall:
     left: int | None = None
     needed: bool = True
     needs_approval: bool = False
+    carries: tuple[str, ...] = ()
+    """Claims that `complete_step` must carry here."""
 
     def __str__(self) -> str:
         text = f"`{self.tool}`"
+        if self.carries:
+            text += " carrying " + ", ".join(f"`{name}`" for name in self.carries)
         if self.where:
             text += " where " + " and ".join(f"`{w}`" for w in self.where)
         return text + (" (a person approves first)" if self.needs_approval else "")
@@ -143,20 +147,32 @@ class RunCall(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Nothing to do before `due`: call `Session.tick` then."""
+    """
+    Nothing to do before `due`: call `Session.tick` then.
+
+    Where `due` is None the wait is for the outside signal `signal`, or, with none, for something to hold.
+    """
 
     call_id: str
     due: Any
     step: str
+    signal: str | None = None
 
 
 class Ask(NamedTuple):
-    """Show a person this question and decide it through the control plane."""
+    """
+    Show a person this question and decide or answer it through the control plane.
+
+    `reminders` counts how often the person has been reminded; each time the command is issued anew.
+    """
 
     call_id: str
     ask: str
     approvers: tuple[str, ...]
     step: str
+    choices: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    reminders: int = 0
 
 
 class Cancel(NamedTuple):

@@ -9,14 +9,15 @@ line or a file leaves it alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .canonical import digest, normal, read
+from .canonical import MalformedError, digest, normal, read
 from .codec import decode, encode
-from .definition import ANYWHERE, FORMAT_VERSION, Definition, State, StateKind
+from .definition import FORMAT_VERSION, Definition
 from .errors import JournalError
+from .soundness import faults
 
 _REPAIR = "compile the playbook again"
 
@@ -70,39 +71,6 @@ def load(source: str | Mapping[str, Any]) -> Definition:
     return definition
 
 
-def faults(definition: Definition) -> Iterator[str]:
-    """Say what no machine may have: an edge to nowhere, an end that is none, a name that is not its own."""
-    if definition.initial not in definition.states:
-        yield f"the initial state `{definition.initial}` is missing"
-    for name, state in definition.states.items():
-        yield from _state_faults(name, state)
-    for edge in definition.edges():
-        if edge.target not in definition.states:
-            yield f"`{edge.source}` leads to `{edge.target}`, which is missing"
-    if stray := next((edge for edge in definition.anywhere if edge.source != ANYWHERE), None):
-        yield f"an edge from anywhere says it comes from `{stray.source}`"
-    for branch in definition.termination:
-        target = definition.states.get(branch.target)
-        if target is None or target.end is None:
-            yield f"`{branch.reason}` ends the run in `{branch.target}`, which is no end"
-    for table, key in ((definition.steps, "id"), (definition.tools, "name"), (definition.inputs, "name")):
-        for name, value in table.items():
-            if getattr(value, key) != name:
-                yield f"`{name}` is called `{getattr(value, key)}`"
-
-
-def _state_faults(name: str, state: State) -> Iterator[str]:
-    if state.name != name:
-        yield f"the state `{name}` is called `{state.name}`"
-    if (state.kind is StateKind.END) != (state.end is not None):
-        yield f"the state `{name}` is an end without an outcome, or has an outcome and is no end"
-    if state.kind is StateKind.END and state.edges:
-        yield f"the end `{name}` leads on"
-    for event, branches in state.edges.items():
-        if any((edge.source, edge.event) != (name, event) for edge in branches):
-            yield f"an edge of `{name}` on `{event}` says it is another's"
-
-
 def _artifact(source: str | Mapping[str, Any]) -> dict[str, Any]:
     """Read the envelope, which every version shares."""
     try:
@@ -125,7 +93,9 @@ def _artifact(source: str | Mapping[str, Any]) -> dict[str, Any]:
 def _encoded(definition: Definition, *, spans: bool) -> dict[str, Any]:
     """Encode a definition; its states name their steps, which `steps` holds once."""
     bare = {name: replace(state, step=None) for name, state in definition.states.items()}
-    encoded = encode(replace(definition, states=bare), spans=spans)
+    encoded = encode(replace(definition, states=bare, callees={}), spans=spans)
+    if definition.callees:
+        encoded["callees"] = {name: _encoded(callee, spans=spans) for name, callee in definition.callees.items()}
     for name, state in definition.states.items():
         if state.step is not None:
             if definition.steps.get(state.step.id) != state.step:
@@ -138,18 +108,36 @@ def _decoded(encoded: Any) -> Definition:
     states = encoded.get("states") if isinstance(encoded, dict) else None
     if not isinstance(states, dict) or not all(isinstance(state, dict) for state in states.values()):
         return decode(Definition, encoded, checked=True)  # says what is wrong
+    callees = encoded.get("callees", {})
     bare = {name: {key: value for key, value in state.items() if key != "step"} for name, state in states.items()}
-    definition = decode(Definition, encoded | {"states": bare}, checked=True)
-    return replace(definition, states={
+    rest = {key: value for key, value in encoded.items() if key != "callees"}
+    definition = decode(Definition, rest | {"states": bare}, checked=True)
+    whole = {
         name: replace(state, step=_step(definition, name, states[name])) if "step" in states[name] else state
         for name, state in definition.states.items()
-    })  # fmt: skip
+    }
+    return replace(definition, states=whole, callees=_callees(callees))
+
+
+def _callees(encoded: Any) -> dict[str, Definition]:
+    """Read the playbooks that are called; they hold none of their own, so this goes no deeper."""
+    if not isinstance(encoded, dict):
+        raise MalformedError("expected an object of definitions").inside("callees")
+    found = {}
+    for name, callee in encoded.items():
+        if isinstance(callee, dict) and "callees" in callee:
+            raise MalformedError("a playbook that is called holds none itself").inside(name).inside("callees")
+        try:
+            found[name] = _decoded(callee)
+        except MalformedError as fault:
+            raise fault.inside(name).inside("callees") from None
+    return found
 
 
 def _step(definition: Definition, name: str, state: Mapping[str, Any]) -> Any:
     step = definition.steps.get(state["step"]) if isinstance(state["step"], str) else None
     if step is None:
-        raise ValueError(f"states.{name}.step: there is no such step")
+        raise MalformedError("there is no such step").inside("step").inside(name).inside("states")
     return step
 
 

@@ -63,6 +63,20 @@ class TextMention:
 
 
 @dataclass(frozen=True, slots=True)
+class Signalled:
+    """The outside signal `name` has come."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """The predicate `name`, which the host supplies, says yes."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class AllOf:
     """Every part holds."""
 
@@ -84,8 +98,18 @@ class Not:
 
 
 Condition = (
-    MaxIterations | TokenLimit | TimeLimit | NoToolCalls | ToolCalled
-    | ConfidenceMet | TextMention | AllOf | AnyOf | Not
+    MaxIterations
+    | TokenLimit
+    | TimeLimit
+    | NoToolCalls
+    | ToolCalled
+    | ConfidenceMet
+    | TextMention
+    | Signalled
+    | Custom
+    | AllOf
+    | AnyOf
+    | Not
 )
 
 
@@ -145,6 +169,10 @@ def describe(condition: Condition) -> str:
             return "confidence_met"
         case TextMention(pattern):
             return f"text_mention:{pattern}"
+        case Signalled(name):
+            return f"signal:{name}"
+        case Custom(name):
+            return f"custom:{name}"
         case AllOf(parts):
             return " AND ".join(map(describe, parts))
         case AnyOf(parts):

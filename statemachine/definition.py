@@ -5,8 +5,12 @@ A `Definition` never moves: a cursor does, from state to state, along its edges.
 and the artifact all read these same tables.
 
 Events of an edge: `completed`, `skipped`, `advanced` (incomplete, S22), `failed`, `exhausted`, `timeout`, `unknown`
-(or `unknown TOOL`), `approved`, `rejected`, and, out of the router before a step, `entered`, `passed`, `max_visits`.
-The edges of one state and event are a branch list: first true guard wins (S10).
+(or `unknown TOOL`), `approved`, `rejected`, `answered LABEL`, and, out of the router before a step, `entered`,
+`passed`, `max_visits`.  The edges of one state and event are a branch list: first true guard wins (S10).
+
+A block `S` (parallel, for_each, repeat, section) is a state with an edge `forked` to the head of each of its lists:
+all of them are taken, each by a cursor of its own, while the cursor in `S` waits.  The lists lead to `S.join`, or by
+their failures to `S.failed`; what happens there takes the waiting cursor on, along `joined` or `failed`.
 """
 
 from __future__ import annotations
@@ -17,8 +21,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+from .approvals import Approval
 from .conditions import Condition, TimeLimit, leaves
 from .expressions import Expression
+from .policies import Policy
 from .span import Span
 from .steps import Step
 from .tools import Tool, best_match, is_pattern
@@ -36,10 +42,36 @@ class StateKind(StrEnum):
     """a call of the runtime's own"""
     APPROVAL = "approval"
     """a person's decision"""
+    ASK = "ask"
+    """a person's answer"""
+    WAIT = "wait"
+    """time, a condition, or a signal"""
+    UNDO = "undo"
+    """calls of the runtime's own that take others back"""
+    FORK = "fork"
+    """branches side by side (`parallel`)"""
+    EACH = "each"
+    """the list inside, once per item (`for_each`)"""
+    LOOP = "loop"
+    """the list inside, round after round (`repeat` with `steps`)"""
+    SECTION = "section"
+    """the list inside, once"""
+    FRAME = "frame"
+    """a sub-playbook"""
+    JOIN = "join"
+    """nothing: lists of a block arrive here"""
     ROUTER = "router"
     """nothing: the state is left at once, along the first true branch"""
     END = "end"
     """nothing: accepting"""
+
+
+BLOCKS = frozenset({StateKind.FORK, StateKind.EACH, StateKind.LOOP, StateKind.SECTION})
+"""States whose cursor waits for the lists inside."""
+
+JOIN = ".join"
+FAILED = ".failed"
+"""`S.join` and `S.failed`: where the lists of the block `S` arrive."""
 
 
 class EndKind(StrEnum):
@@ -93,7 +125,14 @@ class State:
     @property
     def opens(self) -> bool:
         """Entering the state from elsewhere begins a visit of its step."""
-        return self.step is not None and self.kind is not StateKind.ROUTER
+        return self.step is not None and self.kind not in (StateKind.ROUTER, StateKind.JOIN)
+
+    @property
+    def block(self) -> str:
+        """The step whose block the state lies in: that of its step; `S.join` and `S.failed` lie inside `S`."""
+        if self.step is None:
+            return ""
+        return self.step.id if self.kind is StateKind.JOIN else self.step.block
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +192,17 @@ class Definition:
     reads_now: bool = False
     """Some expression reads the clock: a session must be given `now`."""
     unresolved_skills: tuple[str, ...] = ()
+    outputs: Mapping[str, Expression] = field(default_factory=dict)
+    """What a caller reads of the playbook once it has ended."""
+    conversation: bool = False
+    """A reply without calls goes to the user and ends nothing."""
+    predicates: tuple[str, ...] = ()
+    """Yes-or-no questions that the host answers."""
+    policies: tuple[Policy, ...] = ()
+    closing: tuple[str, ...] = ()
+    """The call steps of `finally`, in order; their states have no edges."""
+    callees: Mapping[str, Definition] = field(default_factory=dict)
+    """Every playbook that this one calls, by itself or through others, by id; theirs are empty."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     format_version: int = FORMAT_VERSION
     span: Span | None = field(default=None, compare=False)
@@ -163,16 +213,30 @@ class Definition:
         named = {entry.tool for step in self.steps.values() if step.work for entry in step.work.entries}
         return frozenset(named | {step.call.tool for step in self.steps.values() if step.call})
 
+    @cached_property
+    def calls_others(self) -> frozenset[str]:
+        """The playbooks that its own steps call."""
+        return frozenset(step.playbook.playbook for step in self.steps.values() if step.playbook)
+
     @property
     def timed(self) -> bool:
         """Some timer can run or the clock is read, so a session refuses to start without `now` (S7)."""
         if any(isinstance(leaf, TimeLimit) for branch in self.termination for leaf in leaves(branch.condition)):
             return True
-        return self.reads_now or any(
-            step.timeout is not None
-            or (step.retry is not None and step.retry.wait > 0)
-            or (step.call is not None and step.call.repeat is not None and step.call.repeat.wait > 0)
-            for step in self.steps.values()
+        return (
+            self.reads_now
+            or any(
+                step.timeout is not None
+                or (step.retry is not None and step.retry.wait > 0)
+                or (step.call is not None and step.call.repeat is not None and step.call.repeat.wait > 0)
+                or (step.repeat is not None and step.repeat.wait > 0)
+                or (step.wait is not None and step.wait.seconds is not None)
+                or (step.ask is not None and step.ask.remind is not None)
+                or any(approval is not None and expires(approval) for approval in approvals(step))
+                for step in self.steps.values()
+            )
+            or any(tool.approval is not None and expires(tool.approval) for tool in self.tools.values())
+            or any(callee.timed for callee in self.callees.values())
         )
 
     def tool(self, name: str) -> Tool | None:
@@ -206,3 +270,15 @@ class Definition:
         from .graph import graph
 
         return graph(self)
+
+
+def approvals(step: Step) -> Iterator[Approval | None]:
+    """Every approval that is written on the step: its own, and those of its entries."""
+    yield step.approval
+    for entry in step.work.entries if step.work else ():
+        yield entry.approval
+
+
+def expires(approval: Approval) -> bool:
+    """Some rule of it has a deadline."""
+    return any(rule.timeout is not None for rule in approval.rules())

@@ -3,11 +3,14 @@ The graph of a definition, and the questions flow checks ask of it.
 
 The algorithms are those of networkx, which is imported only when a question is asked.  Edges of `*`, which every state
 has, are left out unless asked for: limits and faults of the engine are reachable from everywhere and say nothing.
+
+A block is one node of many: its cursor waits in `S` while others go through the lists inside, and a path follows
+those.  So `joined`, by which the waiting cursor goes on, is no way of its own but for an empty `for_each`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -45,24 +48,39 @@ def graph(definition: Definition, *, anywhere: bool = False) -> networkx.MultiDi
     return drawn
 
 
-def reachable(definition: Definition, *, anywhere: bool = False) -> frozenset[str]:
-    """Find the states some path of edges leads to from the initial one, whatever the guards say."""
+def reachable(
+    definition: Definition, *, anywhere: bool = False, more: Iterable[tuple[str, str]] = ()
+) -> frozenset[str]:
+    """
+    Find the states some path of edges leads to from the initial one, whatever the guards say.
+
+    `more` are pairs of states, each the beginning and the end of a way that no edge shows.
+    """
     import networkx
 
-    links = _links(definition, None, anywhere)
+    links = _links(definition, anywhere=anywhere)
+    links.add_edges_from(more)
     found = networkx.descendants(links, definition.initial) | {definition.initial}
     return frozenset(found - {ANYWHERE})
 
 
-def can_reach(definition: Definition, targets: Collection[str], *, anywhere: bool = False) -> frozenset[str]:
+def can_reach(
+    definition: Definition,
+    targets: Collection[str],
+    *,
+    anywhere: bool = False,
+    more: Iterable[tuple[str, str]] = (),
+) -> frozenset[str]:
     """
     Find the states from which some path of edges leads to one of `targets`; the targets themselves are among them.
 
+    `more` are pairs of states, each the beginning and the end of a way that no edge shows.
     Raises `HostError` for a target that is no state.
     """
     import networkx
 
-    links = _links(definition, None, anywhere)
+    links = _links(definition, anywhere=anywhere)
+    links.add_edges_from(more)
     _aim(links, definition, targets)
     return frozenset(networkx.ancestors(links, _SINK) - {ANYWHERE})
 
@@ -80,7 +98,7 @@ def shortest_path(
     import networkx
 
     _known(definition, [source])
-    links = _links(definition, events, anywhere=False)
+    links = _links(definition, events, again=True)
     _aim(links, definition, targets)
     try:
         names = networkx.shortest_path(links, source, _SINK)[:-1]
@@ -89,15 +107,17 @@ def shortest_path(
     return tuple(links.edges[pair]["edge"] for pair in pairwise(names))
 
 
-def _links(definition: Definition, events: Collection[str] | None, anywhere: bool) -> networkx.DiGraph[Any]:
+def _links(
+    definition: Definition, events: Collection[str] | None = None, *, anywhere: bool = False, again: bool = False
+) -> networkx.DiGraph[Any]:
     """Keep who leads to whom, each pair with its first edge."""
     import networkx
 
     links: networkx.DiGraph[Any] = networkx.DiGraph()
     links.add_nodes_from(definition.states)
     for state in definition.states.values():
-        for edge in _edges(state, events):
-            if not links.has_edge(edge.source, edge.target):
+        for edge in ways(state, again=again):
+            if (events is None or edge.event in events) and not links.has_edge(edge.source, edge.target):
                 links.add_edge(edge.source, edge.target, edge=edge)
     if anywhere:
         links.add_edges_from((s.name, ANYWHERE) for s in definition.states.values() if s.kind is not StateKind.END)
@@ -105,10 +125,25 @@ def _links(definition: Definition, events: Collection[str] | None, anywhere: boo
     return links
 
 
-def _edges(state: State, events: Collection[str] | None) -> Iterator[Edge]:
+def ways(state: State, *, again: bool = False) -> Iterator[Edge]:
+    """
+    Give the edges of a state that a run may follow; `again`: also those into another round of a block.
+
+    What cannot happen is left out: the lists of a block lead to its join themselves, save for an empty list of items,
+    and a question of which every answer has a way of its own is never merely completed.
+    """
     for event, branches in state.edges.items():
-        if events is None or event in events:
+        if not (_never(state, event) or (event == "again" and not again)):
             yield from branches
+
+
+def _never(state: State, event: str) -> bool:
+    if event == "joined":
+        return state.kind is not StateKind.EACH
+    if event != "completed" or state.kind is not StateKind.ASK or state.step is None or state.step.ask is None:
+        return False
+    labels = state.step.ask.choices
+    return bool(labels) and all(f"answered {label}" in state.edges for label in labels)
 
 
 def _aim(links: networkx.DiGraph[Any], definition: Definition, targets: Collection[str]) -> None:
@@ -139,7 +174,7 @@ def _of_edge(edge: Edge, branch: int) -> dict[str, Any]:
 
 def _tools(state: State, edge: Edge) -> dict[str, Any]:
     step = state.step
-    if edge.event != "completed" or step is None or state.kind is StateKind.ROUTER:
+    if edge.event != "completed" or step is None or state.kind in (StateKind.ROUTER, StateKind.JOIN):
         return {}
     if step.call is not None:
         return {"tools": (step.call.tool,)}

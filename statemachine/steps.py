@@ -6,22 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .approvals import Approval
+from .blocks import Ask, Each, Parallel, Probe, SubPlaybook, Undo, Wait
 from .expressions import Expression
 from .span import Span
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """
-    A person decides before the work (on a step) or before one exact call (on a tool or an entry).
-
-    `ask` and `approvers` are texts that may hold `{{ EXPR }}`; no approvers means anybody the host lets decide.
-    """
-
-    ask: str = ""
-    approvers: tuple[str, ...] = ()
-    because: str | None = None
-    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +56,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Call again until `until` is true: at most `at_most` rounds, `wait` seconds between two of them."""
+    """Go round until `until` is true: at most `at_most` rounds, `wait` seconds between two of them."""
 
     until: Expression
     at_most: int
@@ -92,7 +80,8 @@ class Step:
     """
     One step as its author wrote it, defaults applied.
 
-    Its states share it: `S.entry` (the router that holds `when` and `max_visits`), `S.approval`, and `S` itself.
+    Its states share it: `S.entry` (the router that holds `when` and `max_visits`), `S.approval`, `S` itself, and, of a
+    block, `S.join` and `S.failed`, where the steps inside arrive.
     `timeout` counts seconds from the entry of a visit.
     """
 
@@ -112,3 +101,16 @@ class Step:
     retry: Retry | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     span: Span | None = field(default=None, compare=False)
+    block: str = ""
+    """The step whose block this one lies in, directly; none in the playbook's own list."""
+    ask: Ask | None = None
+    wait: Wait | None = None
+    parallel: Parallel | None = None
+    each: Each | None = None
+    repeat: Repeat | None = None
+    """Of a block of steps; that of a call is the call's."""
+    playbook: SubPlaybook | None = None
+    undo: Undo | None = None
+    claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """JSON Schemas of what `complete_step` must carry."""
+    probes: tuple[Probe, ...] = ()

@@ -8,9 +8,9 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
+from .approvals import Approval
 from .expressions import Expression
 from .span import Span
-from .steps import Approval
 
 CONTROL = ("complete_step", "skip_step")
 """Tools that Guideway itself gives an agent (S17); no playbook may declare or list one."""
@@ -22,6 +22,14 @@ class Effect(StrEnum):
     READ = "read"
     WRITE = "write"
     IRREVERSIBLE = "irreversible"
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """The call that takes a success back: `args` may hold `{{ EXPR }}` over `args` and `result`; none: the same ones."""
+
+    tool: str
+    args: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,7 @@ class Tool:
     because: str | None = None
     approval: Approval | None = None
     span: Span | None = field(default=None, compare=False)
+    undo: Reversal | None = None
 
     @property
     def repeatable(self) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from guideway.compiler import check as check_playbook
-from guideway.compiler import check_definition, compile_playbook
+from guideway.compiler import check_definition
 from guideway.compiler.checking import check_names
+from guideway.compiler.library import Library
+from guideway.compiler.linking import link
 from guideway.playbooks.limits import Limits
 from guideway.playbooks.loader import PlaybookLoadError, load_error, load_playbook
 from guideway.playbooks.models import Playbook
@@ -21,47 +23,85 @@ Source = str | Path | Mapping[str, Any] | Playbook
 Skills = Mapping[str, Sequence[str]]
 
 
-def load(source: Source, *, skills: Skills | None = None, limits: Limits | None = None, flow: bool = True) -> Machine:
+def load(
+    source: Source,
+    *,
+    skills: Skills | None = None,
+    limits: Limits | None = None,
+    flow: bool = True,
+    root: str | Path | None = None,
+    library: Iterable[Source] = (),
+) -> Machine:
     """
-    Read, validate, compile and check a playbook.
+    Read, validate, compile and check a playbook, and those it calls.
 
     Args:
         source: a path, a dict, JSON or YAML text (a string with a newline or a leading `{`), or a `Playbook`.
         skills: the tools each skill named by `uses` stands for.
         limits: how much is read (bytes, values, depth).
         flow: look for steps that cannot be reached or never end, too; False leaves that to `check`.
+        root: the folder out of which no sub-playbook is read, whatever a path or a symbolic link says; by default that
+            of the file.
+        library: playbooks that may be called by their id, in any form that `source` may have; others are found under
+            `imports`, or by their id beside the file.
 
     Raises:
         PlaybookError: with every finding in `diagnostics`.
 
     >>> load({"id": "t", "name": "T", "steps": []}).definition.initial
     'success'
+    >>> triage = {"id": "triage", "name": "Triage", "steps": [{"id": "first", "playbook": "t"}]}
+    >>> list(load(triage, library=[{"id": "t", "name": "T"}]).definition.callees)
+    ['t']
     """
     playbook = read(source, limits)
-    compiled = compile_playbook(playbook, skills=skills)
-    found = [*playbook.findings, *compiled.diagnostics]
-    if compiled.definition is not None and flow:
-        found += check_definition(compiled.definition)
+    given = [read(other, limits) for other in library]
+    linked = link(playbook, _shelf(given, root, limits), skills=skills)
+    found = [*playbook.findings, *linked.diagnostics]
+    if linked.definition is not None and flow:
+        for _, definition in linked.parts:
+            found += check_definition(definition) if definition is not None else ()
     errors = [d for d in found if d.level is Level.ERROR]
-    if compiled.definition is None or errors:
+    if linked.definition is None or errors:
         lines = "\n".join(map(str, errors))
         raise PlaybookError(f"the playbook cannot be used: {len(errors)} error(s)\n{lines}", in_order(found))
-    return Machine.of(compiled.definition)
+    return Machine.of(linked.definition)
 
 
-def check(source: Source, *, skills: Skills | None = None, limits: Limits | None = None) -> list[Diagnostic]:
+def check(
+    source: Source,
+    *,
+    skills: Skills | None = None,
+    limits: Limits | None = None,
+    root: str | Path | None = None,
+    library: Iterable[Source] = (),
+) -> list[Diagnostic]:
     """
-    Say everything that is known to be wrong with a playbook, in the order of the page.
+    Say everything that is known to be wrong with a playbook and those it calls, in the order of the page.
+
+    The arguments are those of `load`.
 
     >>> [d.code for d in check({"id": "t", "name": "T", "stepps": []})]
     ['GW020']
     """
+    given: list[Playbook] = []
+    found: list[Diagnostic] = []
+    for other in library:
+        try:
+            given.append(read(other, limits))
+        except PlaybookLoadError as error:
+            found += error.diagnostics
     try:
         playbook = read(source, limits)
     except PlaybookLoadError as error:
         names = check_names(error.document, skills=skills) if error.document is not None else []
-        return in_order([*error.diagnostics, *names])
-    return in_order([*playbook.findings, *check_playbook(playbook, skills=skills)])
+        return in_order([*found, *error.diagnostics, *names])
+    checked = check_playbook(playbook, skills=skills, library=_shelf(given, root, limits))
+    return in_order([*found, *playbook.findings, *checked])
+
+
+def _shelf(given: Iterable[Playbook], root: str | Path | None, limits: Limits | None) -> Library:
+    return Library([(playbook.id, playbook) for playbook in given], root=root, limits=limits)
 
 
 def read(source: Source, limits: Limits | None = None) -> Playbook:

@@ -63,9 +63,9 @@ INFIX: dict[str, tuple[str, str]] = {
     "le": ("`le` is no operator", "write `<=`"),
     "gt": ("`gt` is no operator", "write `>`"),
     "ge": ("`ge` is no operator", "write `>=`"),
-    "like": ("`like` is no operator", "write `x.matches(\"pattern\")`"),
+    "like": ("`like` is no operator", 'write `x.matches("pattern")`'),
     "contains": ("`contains` is no operator", "write `x.contains(y)`, or `y in x` for a list"),
-    "matches": ("`matches` is no operator", "write `x.matches(\"pattern\")`"),
+    "matches": ("`matches` is no operator", 'write `x.matches("pattern")`'),
     "startsWith": ("`startsWith` is no operator", "write `x.startsWith(y)`"),
     "endsWith": ("`endsWith` is no operator", "write `x.endsWith(y)`"),
 }

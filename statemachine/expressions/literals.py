@@ -57,9 +57,7 @@ def _escape(source: str, place: int, end: int) -> tuple[str, int]:
         return _code(source, place, place + 2, _HEX_DIGITS[kind], 16, end)
     if kind in "0123":
         return _code(source, place, place + 1, 3, 8, end)
-    raise ExpressionError(
-        f"`\\{kind}` is no escape", place, "write `\\\\` for a backslash, or a raw string: `r\"\\d+\"`"
-    )
+    raise ExpressionError(f"`\\{kind}` is no escape", place, 'write `\\\\` for a backslash, or a raw string: `r"\\d+"`')
 
 
 def _code(source: str, place: int, first: int, digits: int, base: int, end: int) -> tuple[str, int]:

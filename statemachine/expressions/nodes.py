@@ -127,9 +127,7 @@ class Conditional:
     end: int
 
 
-Node: TypeAlias = (
-    Literal | Name | Select | Index | Call | Macro | Items | Unary | Binary | Logic | Conditional
-)
+Node: TypeAlias = Literal | Name | Select | Index | Call | Macro | Items | Unary | Binary | Logic | Conditional
 
 
 def children(node: Node) -> tuple[Node, ...]:

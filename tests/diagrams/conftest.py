@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from guideway.statemachine.approvals import Approval
 from guideway.statemachine.conditions import ToolCalled
 from guideway.statemachine.definition import (
     Definition,
@@ -18,7 +19,7 @@ from guideway.statemachine.definition import (
     Termination,
 )
 from guideway.statemachine.expressions import parse
-from guideway.statemachine.steps import Approval, Call, Entry, Step, Work
+from guideway.statemachine.steps import Call, Entry, Step, Work
 from guideway.statemachine.tools import Effect, Tool
 
 Branches = str | list[tuple[str, str]]

@@ -13,8 +13,8 @@ from guideway.diagrams.dot import dot
 from guideway.diagrams.mermaid import mermaid
 from guideway.diagrams.picture import Arrow, Node, Picture, Shape
 from guideway.diagrams.render import render
+from guideway.diagrams.texts import clean
 from guideway.diagrams.walk import Walk
-from guideway.diagrams.words import clean
 from guideway.statemachine.definition import Definition
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -11,8 +11,8 @@ import pytest
 from guideway.diagrams.build import picture
 from guideway.diagrams.mermaid import mermaid, plain
 from guideway.diagrams.picture import Arrow, Line, Node, Picture, Role, Shape, Tone
+from guideway.diagrams.texts import clean
 from guideway.diagrams.walk import Walk
-from guideway.diagrams.words import clean
 from guideway.statemachine.definition import Definition
 
 

@@ -9,8 +9,8 @@ import pytest
 from guideway.diagrams.build import picture
 from guideway.diagrams.columns import breaks
 from guideway.diagrams.picture import Arrow, Node, Picture, Shape, Tone
+from guideway.diagrams.texts import clean, duration, short
 from guideway.diagrams.walk import Walk
-from guideway.diagrams.words import clean, duration, short
 from guideway.statemachine.definition import Definition
 
 

@@ -8,6 +8,7 @@ import random
 import threading
 from collections.abc import Callable
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,7 +100,7 @@ def question(edge: Edge) -> Callable[[core.EventData], bool]:
 def definitions() -> list[Any]:
     """Give every definition: made by hand, and compiled from the playbooks of the library."""
     folder = files("guideway.playbooks.library")
-    compiled = {name: guideway.load(folder.joinpath(name).read_text()).definition for name in LIBRARY}
+    compiled = {name: guideway.load(Path(str(folder.joinpath(name)))).definition for name in LIBRARY}
     return [pytest.param(given, id=name) for name, given in {**HAND_MADE, **compiled}.items()]
 
 

@@ -107,7 +107,7 @@ class Audit:
             most = here.step.max_calls if here.step else None
             assert most is None or self.spent[self.visit] <= most, "more calls than max_tool_calls"
 
-    def settled(self, call_id: str, tool: str, outcome: str, _: Any, counts: bool, __: str) -> None:
+    def settled(self, call_id: str, tool: str, outcome: str, _: Any, counts: bool, *__: Any) -> None:
         """A call has come to its end."""
         if tool in CONTROL:
             return
@@ -124,7 +124,7 @@ class Audit:
                 most = None if None in limits else sum(limit or 0 for limit in limits)
                 assert most is None or self.counted[visit, tool] <= most, f"{tool} more often than its quota"
 
-    def moved(self, source: str, event: str, target: str, _: str, why: str | None) -> None:
+    def moved(self, source: str, event: str, target: str, _: str, why: str | None, __: str | None) -> None:
         """The run goes on to another state."""
         assert source == self.state
         state = self.definition.states[source]
@@ -156,7 +156,7 @@ def guards_hold(run: Any, call_id: str, tool: str, args: Any, state: str) -> int
     """
     definition = run.plan.definition
     names = {
-        "inputs": run.inputs, "facts": run.facts, "history": run.history, "args": args,
+        "inputs": run.frame.inputs, "facts": run.frame.facts, "history": run.frame.history, "args": args,
         "claims": {"text": run.text} | ({} if run.confidence is None else {"confidence": run.confidence}),
         "terms": Terms(definition.terms),
         "run": {

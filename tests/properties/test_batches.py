@@ -162,12 +162,13 @@ def essence(session: Session) -> dict[str, Any]:
     """What a batch and its calls one by one must have in common: all but the bookkeeping of turns."""
     found = session.records
     data = session.snapshot.to_json()
-    cursor = {key: value for key, value in data["cursor"].items() if key != "issued"}
+    cursor = {key: value for key, value in data["cursors"][0].items() if key != "issued"}
     return {
         "admitted": sorted(str(r[2:6]) for r in found if r[0] == "decided" and r[5] == "allow"),
         "settled": [r[2:] for r in found if r[0] == "settled"],
         "moves": [r[2:] for r in found if r[0] == "moved"],
         "cursor": cursor,
-        **{key: data[key] for key in ("facts", "history", "visits", "calls", "called", "ending", "outcome")},
+        "frame": data["frames"],
+        **{key: data[key] for key in ("calls", "ending", "outcome")},
     }
 

@@ -121,11 +121,11 @@ class Pair:
         open_steps = {f"incomplete:{step}" for step in model.incomplete}
         agreed = outcome in open_steps if model.outcome == "incomplete" else outcome == model.outcome
         assert agreed, f"outcome {outcome}, and by the model {model.outcome}"
-        assert run.visits == model.visits
+        assert run.frame.visits == model.visits
         for name in ("iterations", "calls", "nudges", "refusals", "tokens"):
             assert getattr(run, name) == getattr(model, name), name
         if outcome is None and model.ending is None:
-            cursor = run.cursor
+            cursor = run.root
             for name in ("spent", "successes", "failures", "rounds", "counts"):
                 assert getattr(cursor, name) == getattr(model, name), name
 

@@ -123,7 +123,7 @@ def test_fault_d8_extra_tools_are_those_no_step_names() -> None:
     assert session.state == "look"
     settled = [r for r in trace(session) if r["kind"] == "settled"]
     assert settled[0]["tool"] == "whatever"
-    assert session.snapshot.to_json()["cursor"]["spent"] == 1
+    assert session.snapshot.to_json()["cursors"][0]["spent"] == 1
     pays = start(
         book(
             *INCIDENT,

@@ -157,5 +157,5 @@ def test_history_is_bounded_and_includes_the_latest() -> None:
     session = start(machine)
     for n in range(1, 300):
         ok(session, "x", {"n": n})
-    assert len(str(session.snapshot.to_json()["history"])) < 5_000
+    assert len(str(session.snapshot.to_json()["frames"][0]["history"])) < 5_000
     assert ok(session, "y").outcome == "success"

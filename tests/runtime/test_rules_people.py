@@ -138,7 +138,7 @@ def test_s29_the_same_call_is_asked_once_per_visit() -> None:
     Approvals(session).approve(asked(session), by="lead")
     session.observe([r["call_id"] for r in trace(session) if r["kind"] == "decided"][-1], Succeeded())
     ok(session, "y", {"back": True})
-    assert session.snapshot.to_json()["visits"]["a"] == 2
+    assert session.snapshot.to_json()["frames"][0]["visits"]["a"] == 2
     assert isinstance(propose(session, "pay", amount=5), NeedsApproval)
 
 

@@ -51,7 +51,7 @@ def test_s1_a_snapshot_fits_only_its_own_playbook() -> None:
     saved = start(book(*TWO)).snapshot.to_json()
     with pytest.raises(HostError):
         Session.restore(book(step("other", "siem")), saved)
-    damaged: list[Any] = [{}, {"version": 1}, [], None, {**saved, "cursor": {}}, {**saved, "bound": [1]}]
+    damaged: list[Any] = [{}, {"version": 1}, [], None, {**saved, "cursors": [{}]}, {**saved, "bound": [1]}]
     for broken in damaged:
         with pytest.raises(HostError):
             Session.restore(book(*TWO), broken)
@@ -237,4 +237,4 @@ def test_s4_one_cursor_and_the_order_of_the_batch() -> None:
     session = start(book(step("a", "x", "y"), step("b", "z")))
     calls = [call("y", "1"), call("x", "2"), call("z", "3")]
     assert [verdict.call_id for verdict in session.propose(calls)] == ["1", "2", "3"]
-    assert session.snapshot.to_json()["cursor"]["state"] == "a"
+    assert session.snapshot.to_json()["cursors"][0]["state"] == "a"

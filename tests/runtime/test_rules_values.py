@@ -176,7 +176,7 @@ def test_sensitive_inputs_stay_out_of_record_and_messages() -> None:
     assert "hunter2" not in denial.message
     assert "hunter2" not in json.dumps(trace(session)) and "seen" in json.dumps(trace(session))
     assert isinstance(propose(session, "x", t="hunter2"), Allow)
-    assert Session.restore(machine, session.snapshot.to_json()).snapshot.to_json()["inputs"] == {
+    assert Session.restore(machine, session.snapshot.to_json()).snapshot.to_json()["frames"][0]["inputs"] == {
         "token": "hunter2",
         "plain": "seen",
     }

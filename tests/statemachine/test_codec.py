@@ -6,13 +6,26 @@ from typing import Any
 
 import pytest
 
+from guideway.statemachine.approvals import Approval
+from guideway.statemachine.blocks import Ask, Each, Parallel, SubPlaybook, Wait
 from guideway.statemachine.codec import decode, encode
-from guideway.statemachine.conditions import AllOf, AnyOf, ConfidenceMet, MaxIterations, Not, NoToolCalls, ToolCalled
+from guideway.statemachine.conditions import (
+    AllOf,
+    AnyOf,
+    ConfidenceMet,
+    Custom,
+    MaxIterations,
+    Not,
+    NoToolCalls,
+    Signalled,
+    ToolCalled,
+)
 from guideway.statemachine.definition import Edge, End, EndKind, Input, OutcomeClass, State, StateKind, Termination
 from guideway.statemachine.expressions import parse
+from guideway.statemachine.policies import TABLES, Pattern, Policy, PolicyKind
 from guideway.statemachine.span import Span
-from guideway.statemachine.steps import Approval, Call, Entry, Repeat, Retry, Step, Work
-from guideway.statemachine.tools import Effect, Tool
+from guideway.statemachine.steps import Call, Entry, Repeat, Retry, Step, Work
+from guideway.statemachine.tools import Effect, Reversal, Tool
 
 PLACE = Span("a.yaml", 3, 5)
 STEP = Step(
@@ -38,6 +51,22 @@ SAMPLES = [
     Input("rate", {"type": "number"}, required=False, default=0.01),
     Termination(AllOf((ToolCalled("x", expect=parse("result.ok")), Not(NoToolCalls()))), "t", "r"),
     Termination(AnyOf((NoToolCalls(), MaxIterations(4))), "t", "r", outcome="done"),
+    Termination(AllOf((Signalled("stop"), Not(Custom("is_vip")))), "t", "r"),
+    Approval("Pay?", ("a", "b"), when=parse("args.x > 1"), everyone=True, count=2, more=(Approval("?", count=3),)),
+    Tool("reserve", undo=Reversal("release", {"id": "{{ result.id }}"})),
+    Policy(
+        "p",
+        PolicyKind.PRECEDENCE,
+        (Pattern("a", where=parse("1 < 2")), Pattern(effect=Effect.READ)),
+        *TABLES[PolicyKind.PRECEDENCE],
+        same=("id",),
+    ),
+    Policy("q", PolicyKind.NEVER, (Pattern(step="s"),), most=0),
+    Step("e", block="both", each=Each("x", items=(1, {"a": ["{{ x }}"]}), concurrency=3, collect=parse("x.y"))),
+    Step(
+        "w", wait=Wait(until=parse("facts.a.b")), ask=Ask("Sure?", choices=("yes",), fields={"n": {"type": "number"}})
+    ),
+    Step("p", parallel=Parallel(("a", "b"), 1, ("b",)), playbook=SubPlaybook("q", {"ip": "{{ inputs.ip }}"})),
 ]
 
 

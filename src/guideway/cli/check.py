@@ -16,7 +16,7 @@ from guideway.statemachine.span import escaped
 
 from . import options
 from .excerpts import Excerpts, human
-from .loading import Texts, findings, playbook_files, skills_of
+from .loading import Texts, findings, playbook_files, root_of, skills_of
 from .status import CLEAN, FOUND
 from .streams import coloured, is_terminal, paint, write
 
@@ -44,18 +44,38 @@ def command(
 ) -> int:
     """Say everything that is known to be wrong with playbooks.
 
+    A playbook that another calls is found under its `imports`, beside it, or among PATHS.
     Exit status: 0 clean, 1 an error (with --strict a warning too), 2 misuse.
 
     Example: guideway check playbooks/ --strict
     """
+    from guideway.compiler.library import Library
     from guideway.playbooks.limits import Limits
 
     texts: Texts = {}
     known, limits = skills_of(skills), Limits(max_bytes, max_values, max_depth)
-    files = list(dict.fromkeys(playbook_files(paths)))
-    found = [finding for file in watched(files) for finding in findings(file, known, texts, limits)]
+    roots = roots_of(paths)
+    files = list(roots)
+    libraries = {root: Library(files=files, root=root, limits=limits) for root in roots.values()}
+    found = [
+        finding for file in watched(files) for finding in findings(file, known, texts, limits, libraries[roots[file]])
+    ]
+    found = list(dict.fromkeys(found))  # a playbook that others call speaks once
     report(found, len(files), format, texts, sys.stdout)
     return FOUND if any(finding.level in fatal(strict) for finding in found) else CLEAN
+
+
+def roots_of(paths: Sequence[str]) -> dict[str, str | None]:
+    """
+    Every playbook under the paths, with the folder out of which none that it calls is read.
+
+    It is the folder that was named; for a file that was named itself, the one it lies in (None).
+    """
+    roots: dict[str, str | None] = {}
+    for path in paths:
+        for file in playbook_files([path]):
+            roots.setdefault(file, root_of(file) if file == path else path)
+    return roots
 
 
 MANY = 20

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NoReturn
 from .status import MisuseError, OutputError, UnusableError
 
 if TYPE_CHECKING:
+    from guideway.compiler.library import Library
     from guideway.playbooks.document import Document
     from guideway.playbooks.limits import Limits
-    from guideway.playbooks.models import Playbook
     from guideway.statemachine.definition import Definition
     from guideway.statemachine.diagnostic import Diagnostic
 
@@ -103,36 +103,47 @@ def document_of(path: str, texts: Texts, limits: Limits | None = None) -> Docume
     return read_text(source, "<stdin>", limits=limits)
 
 
-def findings(path: str, skills: Skills, texts: Texts, limits: Limits | None = None) -> list[Diagnostic]:
-    """Everything that is known to be wrong with one playbook, in the order of the page."""
-    return examine(path, skills, texts, limits)[1]
+def findings(
+    path: str, skills: Skills, texts: Texts, limits: Limits | None = None, library: Library | None = None
+) -> list[Diagnostic]:
+    """Everything that is known to be wrong with a playbook and those it calls, in the order of the page."""
+    return examine(path, skills, texts, limits, library)[1]
 
 
 def examine(
-    path: str, skills: Skills, texts: Texts, limits: Limits | None = None
-) -> tuple[Playbook | None, list[Diagnostic]]:
-    """Read, validate and check one playbook; what was found, those of reading included."""
-    from guideway.compiler.checking import check, check_names
+    path: str, skills: Skills, texts: Texts, limits: Limits | None = None, library: Library | None = None
+) -> tuple[Definition | None, list[Diagnostic]]:
+    """Read, validate, compile and check one playbook; what was found, those of reading included."""
+    from guideway.compiler.checking import check_names
+    from guideway.compiler.checking import examine as compiled_and_checked
+    from guideway.compiler.library import Library
     from guideway.playbooks.validate import validate
     from guideway.statemachine.diagnostic import in_order
 
     document = document_of(path, texts, limits)
     playbook, found = validate(document)
     if playbook is None:
-        found = in_order([*found, *check_names(document, skills=skills)])
-    else:
-        found = in_order([*found, *check(playbook, skills=skills)])
-    return playbook, found
+        return None, in_order([*found, *check_names(document, skills=skills)])
+    if library is None:
+        library = Library(root=root_of(path), limits=limits)
+    compiled = compiled_and_checked(playbook, skills=skills, library=library)
+    return compiled.definition, in_order([*found, *compiled.diagnostics])
 
 
-def definition_of(path: str, skills: Skills, *, strictly: bool = True) -> Definition:
+def root_of(path: str) -> str | None:
+    """The folder out of which no playbook is read: for standard input the present one, else that of the file."""
+    return os.curdir if path == STDIN else None
+
+
+def definition_of(path: str, skills: Skills, *, strictly: bool = True, root: str | None = None) -> Definition:
     """
-    The machine of a playbook, or of an artifact.
+    The machine of a playbook, with those it calls, or of an artifact.
 
     Args:
         path: a playbook, a `*.machine.json`, or `-` for standard input.
         skills: the tools of skills.
         strictly: refuse a playbook whose flow has errors, too.
+        root: the folder out of which no playbook that it calls is read; by default that of the file.
 
     Raises:
         MisuseError: there is no such file, or it holds no machine.
@@ -142,12 +153,11 @@ def definition_of(path: str, skills: Skills, *, strictly: bool = True) -> Defini
         file_of(path, "PLAYBOOK")
     if path.endswith(ARTIFACT):
         return artifact(path)
-    from guideway.compiler.lower import compile_playbook
+    from guideway.compiler.library import Library
     from guideway.statemachine.diagnostic import Level
 
     texts: Texts = {}
-    playbook, found = examine(path, skills, texts)
-    definition = compile_playbook(playbook, skills=skills).definition if playbook is not None else None
+    definition, found = examine(path, skills, texts, library=Library(root=root or root_of(path)))
     faulty = any(finding.level is Level.ERROR for finding in found)
     if definition is None or (strictly and faulty):
         refuse(path, found, texts)

@@ -1,0 +1,117 @@
+"""The step `wait`: for a time, until something holds, for an outside signal (S30)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guideway.statemachine.conditions import Signalled, leaves
+from guideway.statemachine.definition import Definition
+from guideway.statemachine.errors import HostError
+
+from .completion import invalid
+from .cursors import Cursor
+from .issue import wait
+from .leaving import wait_id
+from .moves import fail, take
+from .run import Run
+from .scope import truth
+from .verdicts import Wait
+
+MOST_MAIL = 1000
+"""Signals of one name that are kept for later."""
+
+
+def begin_wait(run: Run, cursor: Cursor) -> None:
+    """Set the timer, look for a signal that came early, or watch the condition."""
+    step = cursor.row.step
+    if step is None or step.wait is None:
+        return
+    if step.wait.seconds is not None:
+        wait(run, cursor, step.wait.seconds) if step.wait.seconds > 0 else done(run, cursor)
+    elif step.wait.signal is not None:
+        await_signal(run, cursor, step.wait.signal)
+    elif not holds_now(run, cursor):
+        command = wait_id(cursor)
+        run.watching.append(cursor)
+        run.commands[command] = Wait(command, None, cursor.step)
+
+
+def await_signal(run: Run, cursor: Cursor, name: str) -> None:
+    """Take the oldest signal of the name that nobody has consumed, or wait for one."""
+    if run.mail.get(name):
+        consume(run, cursor, name)
+        return
+    command = wait_id(cursor)
+    run.commands[command] = Wait(command, None, cursor.step, name)
+
+
+def holds_now(run: Run, cursor: Cursor) -> bool:
+    """Complete the wait if its condition is true now; unknown is not true."""
+    step = cursor.row.step
+    if step is None or step.wait is None or step.wait.until is None:
+        return False
+    if truth(run, cursor.frame, step.wait.until) is not True:
+        return False
+    done(run, cursor)
+    return True
+
+
+def watch(run: Run) -> bool:
+    """Look at every condition that is waited for; True where one has come to hold."""
+    met = False
+    for cursor in sorted(run.watching, key=lambda cursor: cursor.order):
+        if not cursor.gone and cursor in run.watching and run.ending is None:
+            met = holds_now(run, cursor) or met
+    return met
+
+
+def done(run: Run, cursor: Cursor) -> None:
+    """The wait is over."""
+    if why := invalid(run, cursor):
+        fail(run, cursor, f"validation: {why}")
+        return
+    take(run, cursor, "completed")
+
+
+def signal(run: Run, name: str, data: Any) -> None:
+    """
+    A signal has come: the first cursor in order that waits for it takes it, else it is kept.
+
+    Raises:
+        HostError: too many of that name are kept already.
+    """
+    if name not in run.signalled:
+        run.signalled.append(name)
+    if name not in waited_for(run.plan.definition):
+        return
+    kept = run.mail.setdefault(name, [])
+    if len(kept) >= MOST_MAIL:
+        raise HostError(f"{MOST_MAIL} signals `{name}` wait already; nobody takes them")
+    kept.append(data)
+    waiting = (c for c in run.leaves() if (step := c.row.step) and step.wait and step.wait.signal == name)
+    cursor = next((c for c in waiting if c.row.name == c.step), None)
+    if cursor is not None:
+        consume(run, cursor, name)
+
+
+def consume(run: Run, cursor: Cursor, name: str) -> None:
+    """The wait takes the oldest signal of its name; its payload is `signals.NAME` from now on."""
+    kept = run.mail[name]
+    data = kept.pop(0)
+    if not kept:
+        del run.mail[name]
+    cursor.frame.write("signals", name, data)
+    done(run, cursor)
+
+
+def waited_for(definition: Definition) -> set[str]:
+    """The signals that some step of the playbook, or of one it calls, waits for."""
+    parts = (definition, *definition.callees.values())
+    return {step.wait.signal for part in parts for step in part.steps.values() if step.wait and step.wait.signal}
+
+
+def awaited(definition: Definition) -> set[str]:
+    """Those, and the signals by which a playbook ends."""
+    parts = (definition, *definition.callees.values())
+    conditions = (leaf for part in parts for branch in part.termination for leaf in leaves(branch.condition))
+    return waited_for(definition) | {leaf.name for leaf in conditions if isinstance(leaf, Signalled)}
