@@ -93,7 +93,7 @@ class Flow:
 
     @cached_property
     def broken(self) -> Mapping[str, tuple[Branch, ...]]:
-        """The joins that are never met, with the branches at fault; who ends the run on purpose there need not arrive."""
+        """The joins that are never met, with the branches at fault; one that can end the run need not arrive."""
         short = self.arrivals.short
         return {name: lost for name, lost in short.items() if not any(self.exits & states for _, states in lost)}
 

@@ -65,8 +65,8 @@ class StateBuilder:
             unknown_of={} if keys.own("on_unknown") or home.fence else dict(self._unknown_of(written)),
             asks=self._asks(step),
             expires=bool(to["on_timeout"]) and self._reader.scope.calls_expire(written),
-            heads=tuple(self._head_of(inner, step) for inner in keys.lists),
-            answers=dict(self._answers(keys)),
+            heads=tuple([self._head_of(inner, step) for inner in keys.lists]),
+            answers=dict(self._answers(keys)) if written.ask is not None else {},
             failed=home.failed,
             **to,
         )

@@ -72,7 +72,7 @@ class Targets:
         return ()
 
     def _end(self, word: str, home: Listing, guard: Expression | None, span: Span) -> Way | None:
-        """`done` leaves the list; other words end the playbook, but where lists run side by side only `failed` leads."""
+        """`done` leaves the list; other words end the playbook; where lists run side by side only `failed` leads."""
         if word == DONE and home.block:
             return Way(home.join, guard, span)
         if home.fence is None:

@@ -38,7 +38,8 @@ def call_playbook(run: Run, cursor: Cursor) -> None:
         fail(run, cursor, f"with: {error}")
         return
     frame = Frame(plan, inputs, cursor.frame, f"{place(cursor)}/")
-    frame.caller, frame.started, frame.since = cursor, run.now, (run.iterations, run.tokens)
+    frame.caller, frame.started = cursor, run.now
+    frame.since = (run.iterations + (run.turn is not None), run.tokens)  # a turn that is open began before it
     send(run, cursor, frame)
 
 
@@ -51,7 +52,10 @@ def send(run: Run, cursor: Cursor, frame: Frame) -> None:
     cursor.children = {0: child}
     run.frames.append(frame)
     run.size += len(definition.steps)
-    run.most = max(run.most, run.size)
+    place = id(frame.outer), cursor.step
+    if place not in run.opened:  # a circle that calls the same playbook again and again is still one
+        run.opened.add(place)
+        run.most += len(definition.steps)
     shown = openly(definition, frame.inputs)
     run.record("called", definition.id, cursor.step, child.state, shown, frame.path)
     set_limits(run, frame)

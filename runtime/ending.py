@@ -72,7 +72,8 @@ def end_call(run: Run, bound: Bound) -> None:
         del run.outstanding[bound.call_id]
         bound.status = Status.DONE
         run.settled[bound.call_id] = Settled("unknown")
-        (bound.frame or run.frame).owner.unknown.append(bound.tool)
+        for playbook in (bound.frame or run.frame).playbooks():
+            playbook.unknown += (bound.tool,)
         where = bound.frame.path or None if bound.frame else None
         run.record("settled", bound.call_id, bound.tool, "unknown", None, False, bound.step, where)
     elif bound.status is Status.RUNNING:
@@ -116,7 +117,7 @@ def verdict(run: Run, frame: Frame, outcome: str) -> str:
     if frame.unknown:
         return f"failed:unknown:{frame.unknown[0]}"
     if frame.incomplete:
-        return f"incomplete:{frame.incomplete[0]}"
+        return f"incomplete:{frame.incomplete[0].rpartition(']/')[2]}"
     return outcome
 
 

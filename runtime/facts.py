@@ -72,12 +72,13 @@ class Keeper:
         """Something reads the fact, or its history."""
         return name in self.facts or name in self.history
 
-    def store(self, name: str, result: Any, facts: dict[str, Any], history: dict[str, list[Any]]) -> None:
-        """Keep a result, already copied, as the latest of its name."""
+    def store(self, frame: Frame, name: str, result: Any, history: bool = True) -> None:
+        """Keep a result, already copied, as the latest of its name in the frame."""
         if name in self.facts:
-            facts[name] = project(result, self.facts[name])
-        if name in self.history:
-            history[name] = [*history.get(name, ()), project(result, self.history[name])][-HISTORY_LIMIT:]
+            frame.write("facts", name, project(result, self.facts[name]))
+        if history and name in self.history:
+            kept = [*frame.history.get(name, ()), project(result, self.history[name])]
+            frame.write("history", name, kept[-HISTORY_LIMIT:])
 
 
 def keep_fact(frame: Frame, name: str, value: Any) -> None:
@@ -86,15 +87,15 @@ def keep_fact(frame: Frame, name: str, value: Any) -> None:
     if frame.is_item:
         frame.latest = value
         if name in keeper.history and name not in frame.history:
-            frame.history[name] = list(frame.seen("history").get(name, ()))
-    keeper.store(name, value, frame.facts, frame.history)
+            frame.write("history", name, list(frame.seen("history").get(name, ())))
+    keeper.store(frame, name, value)
 
 
 def keep_list(frame: Frame, name: str, items: list[Any]) -> None:
     """Keep what the rounds of a `repeat` collected: the latest fact of its step, and no part of its history."""
     if frame.is_item:
         frame.latest = items
-    frame.plan.keeper.store(name, items, frame.facts, {})
+    frame.plan.keeper.store(frame, name, items, history=False)
 
 
 def project(value: Any, paths: tuple[Path, ...]) -> Any:

@@ -21,6 +21,9 @@ NONE: dict[str, Any] = {}
 """Stands for a table nobody has written to; never written to itself."""
 
 
+NEVER: frozenset[ToolCalled] = frozenset()
+
+
 class Frame:
     """One playbook call, or one item."""
 
@@ -43,8 +46,8 @@ class Frame:
         self.caller: Cursor | None = None
         """the cursor that waits for the playbook to return"""
         self.visits: dict[str, int] = {}
-        self.facts: dict[str, Any] = {}
-        self.history: dict[str, list[Any]] = {}
+        self.facts: dict[str, Any] = NONE
+        self.history: dict[str, list[Any]] = NONE
         self.anew: dict[str, int] = NONE
         """visits of each step when the latest round of the `repeat` it lies in began"""
         self.answers = self.claims = self.signals = NONE
@@ -52,13 +55,13 @@ class Frame:
         self.item: Any = None
         self.latest: Any = None
         """the last fact an item wrote, for a `for_each` that does not say what to collect"""
-        self.incomplete: list[str] = []
+        self.incomplete: tuple[str, ...] = ()
         """required steps left with something undone (S22)"""
-        self.unknown: list[str] = []
+        self.unknown: tuple[str, ...] = ()
         """tools of non-read calls that nobody could account for (S38)"""
-        self.called: frozenset[ToolCalled] = frozenset()
+        self.called: frozenset[ToolCalled] = NEVER
         """`tool_called` conditions that have been met"""
-        self.doubted: frozenset[ToolCalled] = frozenset()
+        self.doubted: frozenset[ToolCalled] = NEVER
         """those of which a call may or may not have been one: its `where` or `expect` was unknown"""
         self.monitors: dict[str, Any] | None = None
         """policy -> its state, those not in their first one (S43)"""
@@ -110,8 +113,12 @@ class Frame:
         """The loop names in scope, with their items."""
         return {frame.name: frame.item for frame in reversed(list(self.outwards())) if frame.is_item}
 
+    def mark(self, step: str) -> str:
+        """A step by its name in the playbook, and where it is in an item, by the item as well."""
+        return f"{self.path[len(self.owner.path):]}{step}"
+
     def write(self, table: str, name: str, value: Any) -> None:
-        """Set one value of `answers`, `claims`, `signals` or `anew`."""
+        """Set one value of a table."""
         if getattr(self, table) is NONE:
             setattr(self, table, {})
         getattr(self, table)[name] = value

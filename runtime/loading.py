@@ -8,7 +8,7 @@ from typing import Any
 from .answers_json import answer_of, command_of, moment
 from .cursors import NO_CHILDREN, Block, Cursor
 from .facts import copy
-from .frames import NONE, Frame
+from .frames import Frame
 from .openings import Openings
 from .own import Digest, Settled
 from .plan import Plan
@@ -89,8 +89,7 @@ def fill(frame: Frame, data: Data, cursors: list[Cursor]) -> None:
     """The contents of a frame."""
     for name in FRAME_TABLES:
         if name in data:
-            fresh = getattr(frame, name)
-            setattr(frame, name, like({} if fresh is NONE else dict_of(fresh), data[name], name))
+            setattr(frame, name, table_of(getattr(frame, name), data[name], name))
     for name in FRAME_PLAIN:
         if name in data:
             setattr(frame, name, like(getattr(frame, name), data[name], name))
@@ -104,9 +103,11 @@ def fill(frame: Frame, data: Data, cursors: list[Cursor]) -> None:
             setattr(frame, name, cursors[data[name]])
 
 
-def dict_of(value: Any) -> Any:
-    """A table of any mapping type counts as a dict."""
-    return dict(value) if isinstance(value, Mapping) else value
+def table_of(fresh: Any, saved: Any, name: str) -> Any:
+    """A table, or a tuple of names, that is of the kind a new frame has there."""
+    if isinstance(fresh, tuple):
+        return tuple(like([], saved, name))
+    return like({}, saved, name)
 
 
 def cursors_of(run: Run, parts: list[Data], frames: list[Frame]) -> list[Cursor]:

@@ -129,8 +129,8 @@ def begin_visit(run: Run, cursor: Cursor) -> None:
     step, frame = cursor.row.step, cursor.frame
     if step is None:
         return
-    if step.id in frame.owner.incomplete:
-        frame.owner.incomplete.remove(step.id)
+    if mark := frame.owner.incomplete:
+        frame.owner.incomplete = tuple(name for name in mark if name != frame.mark(step.id))
     visit = frame.visits[step.id] = frame.visits.get(step.id, 0) + 1
     cursor.reset()
     cursor.step, cursor.visit = step.id, visit

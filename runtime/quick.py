@@ -76,7 +76,7 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
     run.calls += 1
     run.nudges = run.refusals = 0
     if line.keep:
-        plan.keeper.store(line.fact, result, frame.facts, frame.history)
+        plan.keeper.store(frame, line.fact, result)
     if done:
         cursor.state = target.name
         if cursor.spent or cursor.failures or cursor.rejected:

@@ -167,12 +167,44 @@ class Run:
     """Everything that moves in one run of a playbook."""
 
     __slots__ = (
-        "busy", "calls", "closers", "commands", "confidence", "ending", "entered", "frame", "frames", "fresh",
-        "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "openings", "outcome", "outstanding", "pending",
+        "_made", "busy", "calls", "closers", "commands", "confidence", "ending", "entered", "frame", "frames", "fresh",
+        "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "opened", "openings", "outcome", "outstanding", "pending",
         "plan", "predicates", "records", "refusals", "restless", "retired", "root", "run_id", "settled", "shown",
         "signalled", "single", "size", "started", "started_by", "text", "text_only", "timers", "tokens", "turn",
         "verdicts", "waiting", "watching",
     )  # fmt: skip
+
+    waiting: list[Bound]
+    """automatic calls that were deferred (S28)"""
+    pending: dict[str, Pending]
+    retired: dict[str, str]
+    """approvals decided, expired or void -> how"""
+    timers: list[Timer]
+    commands: dict[str, Command]
+    mail: dict[str, list[Any]]
+    """signals that came early, by name, oldest first"""
+    signalled: list[str]
+    """names of all signals that have come"""
+    shown: list[Record]
+    """the records as they have been read"""
+    verdicts: list[Any]
+    """answers given since the verb began, for `Progress`"""
+    restless: list[Cursor]
+    """cursors that have moved and may have to move on by themselves (S9.4)"""
+    fresh: list[Cursor]
+    """those whose new state has not issued its command yet (S9.6)"""
+    watching: list[Cursor]
+    """those that wait until something holds"""
+    closers: list[Frame]
+    """frames that have ended and whose `finally` is still to run, or running, innermost first"""
+    frames: list[Frame]
+    """frames of sub-playbooks that are open, in the order of their calls"""
+    outstanding: dict[str, Bound]
+    """open calls by id, oldest first"""
+    settled: dict[str, tuple[str, Any, str | None]]
+    """every id ever used and settled -> how, as `Settled` or bare, to tell a repeated report from another (S52)"""
+    opened: set[tuple[int, str]]
+    """where frames were opened in it: calling frame and step"""
 
     def __init__(
         self,
@@ -183,6 +215,8 @@ class Run:
         now: datetime | None,
         predicates: Predicates | None = None,
     ) -> None:
+        self._made = 0
+        """which of the tables below exist: one that is empty at rest takes no room"""
         self.plan = plan
         self.run_id = run_id
         self.started_by = started_by
@@ -195,42 +229,13 @@ class Run:
         """the only cursor there is; none while there are more"""
         self.openings: Openings | None = None
         """which cursors admit which tools, while there are several"""
-        self.frames: list[Frame] = []
-        """frames of sub-playbooks that are open, in the order of their calls"""
         self.size = len(plan.definition.steps)
         """steps of all playbook frames that are open (S9.4)"""
         self.most = self.size
-        """the most there were in the current macro-step"""
+        """the most there may be in the current macro-step: with those of every frame opened in it"""
         self.turn: Turn | None = None
-        self.outstanding: dict[str, Bound] = {}
-        """open calls by id, oldest first"""
-        self.settled: dict[str, tuple[str, Any, str | None]] = {}
-        """every id ever used and settled -> how, as `Settled` or bare, to tell a repeated report from another (S52)"""
-        self.waiting: list[Bound] = []
-        """automatic calls that were deferred (S28)"""
-        self.pending: dict[str, Pending] = {}
-        self.retired: dict[str, str] = {}
-        """approvals decided, expired or void -> how"""
-        self.timers: list[Timer] = []
-        self.commands: dict[str, Command] = {}
-        self.mail: dict[str, list[Any]] = {}
-        """signals that came early, by name, oldest first"""
-        self.signalled: list[str] = []
-        """names of all signals that have come"""
         self.records: list[Record] = []
         """what happened since the records were last read; the fast path notes two events in one (`records.spread`)"""
-        self.shown: list[Record] = []
-        """the records as they have been read"""
-        self.verdicts: list[Any] = []
-        """answers given since the verb began, for `Progress`"""
-        self.restless: list[Cursor] = []
-        """cursors that have moved and may have to move on by themselves (S9.4)"""
-        self.fresh: list[Cursor] = []
-        """those whose new state has not issued its command yet (S9.6)"""
-        self.watching: list[Cursor] = []
-        """those that wait until something holds"""
-        self.closers: list[Frame] = []
-        """frames that have ended and whose `finally` is still to run, or running, innermost first"""
         self.moves = self.entered = 0
         """automatic moves, and items begun, in the current macro-step (S9.4)"""
         self.iterations = self.calls = self.tokens = self.nudges = self.refusals = self.numbered = 0
@@ -243,6 +248,25 @@ class Run:
         """the outcome, once it is published"""
         self.busy = False
         """a verb is at work"""
+
+    def __getattr__(self, name: str) -> Any:
+        """Make a table that does not exist yet, empty."""
+        bit, make = TABLES[name] if name in TABLES else (0, None)
+        if make is None:
+            raise AttributeError(name)
+        self._made |= bit
+        table = make()
+        setattr(self, name, table)
+        return table
+
+    def rest(self) -> None:
+        """Let go of the tables that are empty: a session that waits costs what it holds."""
+        made = self._made
+        for name, (bit, _) in TABLES.items():
+            if made & bit and not getattr(self, name):
+                delattr(self, name)
+                made &= ~bit
+        self._made = made
 
     def shift(self, cursor: Cursor, edge: Edge) -> None:
         """Move a cursor along the edge, through the machine, so that its callbacks fire."""
@@ -266,3 +290,30 @@ class Run:
     def record(self, kind: str, *values: Any) -> None:
         """Append to the record, in the order of `records.FIELDS`."""
         self.records.append((kind, self.now, *values))
+
+
+TABLES: dict[str, tuple[int, Callable[[], Any]]] = {
+    name: (1 << number, make)
+    for number, (name, make) in enumerate(
+        {
+            "waiting": list,
+            "pending": dict,
+            "retired": dict,
+            "timers": list,
+            "commands": dict,
+            "mail": dict,
+            "signalled": list,
+            "shown": list,
+            "verdicts": list,
+            "restless": list,
+            "fresh": list,
+            "watching": list,
+            "closers": list,
+            "frames": list,
+            "outstanding": dict,
+            "settled": dict,
+            "opened": set,
+        }.items()
+    )
+}
+"""Tables of a run that are made when they are first used -> their bit, and what they are."""

@@ -67,7 +67,7 @@ def facts_of(run: Run, frame: Frame) -> dict[str, Any]:
     return {
         "id": run.run_id,
         "started_by": run.started_by,
-        "iterations": run.iterations - turns,
+        "iterations": max(0, run.iterations - turns),
         "calls": run.calls if owner is run.frame else owner.calls,
         "tokens": run.tokens - tokens,
         "elapsed": elapsed(owner.started, run.now),

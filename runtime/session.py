@@ -112,7 +112,9 @@ class Session:
     def _open(self) -> None:
         """Let the first verb in."""
         self._gate.enter()
-        self._gate.leave(quick.is_ready(self._run))
+        ready = quick.is_ready(self._run)
+        self._run.rest()
+        self._gate.leave(ready)
 
     def propose(
         self, calls: Sequence[ToolCall], *, text: str = "", usage: Usage | None = None, now: datetime | None = None
@@ -267,7 +269,9 @@ class Session:
                 quick.thaw(self._run, held)
             yield self._run
         finally:
-            gate.leave(quick.is_ready(self._run))
+            ready = quick.is_ready(self._run)
+            self._run.rest()
+            gate.leave(ready)
 
     @contextmanager
     def _verb(self, now: datetime | None) -> Iterator[None]:

@@ -59,7 +59,7 @@ def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     closes = cursor is not None and cursor.closes
     if outcome.word == "unknown" and frame.plan.effect(bound.tool) is not Effect.READ and not closes:
         for playbook in frame.playbooks():
-            playbook.unknown.append(bound.tool)
+            playbook.unknown += (bound.tool,)
     if cursor is not None and bound.current and (run.ending is None or cursor.closes):
         after = after_automatic if bound.automatic else after_agents
         after(run, cursor, bound, outcome, fault)
@@ -108,7 +108,7 @@ def keep(run: Run, bound: Bound, frame: Frame, result: Any) -> None:
     for playbook in frame.playbooks():
         if bound.tool in playbook.unknown and repeatable(bound):
             # made again, so it no longer matters whether the tries before it happened
-            playbook.unknown = [tool for tool in playbook.unknown if tool != bound.tool]
+            playbook.unknown = tuple(tool for tool in playbook.unknown if tool != bound.tool)
         note_called(run, playbook, bound, result)
 
 
@@ -259,7 +259,7 @@ def exhausted(run: Run, cursor: Cursor) -> None:
     step, edges = cursor.row.step, cursor.row.state.edges
     if edges.get("advanced") and cursor.successes > 0:
         if step is not None and step.required:
-            cursor.frame.owner.incomplete.append(step.id)
+            cursor.frame.owner.incomplete += (cursor.frame.mark(step.id),)
         take(run, cursor, "advanced", "its calls are spent; the step is incomplete")
     else:
         take(run, cursor, "exhausted", "its calls are spent")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from guideway.statemachine.definition import StateKind
+from guideway.statemachine.steps import Step
 
 from .completion import all_met, enough, held_open
 from .cursors import Cursor
@@ -215,25 +216,77 @@ ONWARD = ("completed", "entered", "approved", "passed", "skipped", "forked", "ag
 
 
 def path_to(run: Run, cursor: Cursor, tool: str) -> tuple[str, ...] | None:
+    """The shortest way from here to a state that admits `tool`, as the calls and decisions on it."""
+    rows, here = cursor.frame.plan.rows, cursor.row.name
+
+    def admits(row: Row) -> bool:
+        return row.name != here and any(line.entry.tool == tool for line in row.match(tool))
+
+    way = search(rows, here, admits)
+    if way is None:
+        return None
+    return (*(text for at, name in enumerate(way[:-1]) for text in demands_at(cursor, way, at, rows[name])), tool)
+
+
+def search(rows: Mapping[str, Row], start: str, wanted: Callable[[Row], bool]) -> list[str] | None:
     """
-    The shortest way from here to a state that admits `tool`, as the calls and decisions on it.
+    The states on the shortest way to one that is wanted, both ends among them.
 
     Breadth first over the edges that success takes, bounded, so that a denial stays cheap on a huge playbook.
     """
-    rows = cursor.frame.plan.rows
-    came: dict[str, str] = {cursor.row.name: ""}
-    queue = deque([cursor.row.name])
+    came: dict[str, str] = {start: ""}
+    queue = deque([start])
     while queue and len(came) < SEARCH_LIMIT:
         name = queue.popleft()
-        row = rows[name]
-        if name != cursor.row.name and any(line.entry.tool == tool for line in row.match(tool)):
-            return (*describe_way(cursor, came, name), tool)
-        for event in [*ONWARD, *(event for event in row.state.edges if event.startswith("answered "))]:
-            for edge in row.state.edges.get(event, ()):
-                if edge.target not in came:
-                    came[edge.target] = name
-                    queue.append(edge.target)
+        if wanted(rows[name]):
+            return list(reversed([name, *trail(came, name)]))
+        for target in onward(rows[name]):
+            if target not in came:
+                came[target] = name
+                queue.append(target)
     return None
+
+
+def onward(row: Row) -> Iterator[str]:
+    """Where success leads from a state."""
+    for event, edges in row.state.edges.items():
+        if event in ONWARD or event.startswith("answered "):
+            yield from (edge.target for edge in edges)
+
+
+def trail(came: Mapping[str, str], name: str) -> Iterator[str]:
+    """The states before one, last to first."""
+    while came[name]:
+        name = came[name]
+        yield name
+
+
+def demands_at(cursor: Cursor, way: list[str], at: int, row: Row) -> list[str]:
+    """What has to happen in one state of the way; at a join, in the other branches as well."""
+    if row.kind is not StateKind.JOIN or row.step is None or row.step.parallel is None:
+        return demands(cursor, row)
+    return [text for start, other in others(cursor, way, at, row.step) for text in through(other, start, row.name)]
+
+
+def others(cursor: Cursor, way: list[str], at: int, step: Step) -> Iterator[tuple[str, Cursor]]:
+    """Where the other branches of a fork stand, or will begin."""
+    if step.id in way[:at]:
+        taken = way[way.index(step.id) + 1]
+        heads = cursor.frame.plan.rows[step.id].state.edges["forked"]
+        yield from ((edge.target, cursor) for edge in heads if edge.target != taken)
+        return
+    mine: Cursor | None = cursor
+    while mine is not None and mine.level != step.id:
+        mine = mine.parent
+    if mine is not None and mine.parent is not None:
+        yield from ((c.row.name, c) for c in mine.parent.children.values() if c is not mine)
+
+
+def through(cursor: Cursor, start: str, join: str) -> list[str]:
+    """What has to happen from a state to the join of its block."""
+    rows = cursor.frame.plan.rows
+    way = search(rows, start, lambda row: row.name == join) or [start]
+    return [text for name in way for text in demands(cursor, rows[name])]
 
 
 def list_before(cursor: Cursor, line: Line | None) -> tuple[str, ...]:
@@ -247,16 +300,6 @@ def list_before(cursor: Cursor, line: Line | None) -> tuple[str, ...]:
 def still_due(line: Line, counts: Mapping[int, int]) -> list[str]:
     """The tool of an entry, once for each success it still needs."""
     return [line.entry.tool] * max(0, (line.times or 1) - counts.get(line.index, 0))
-
-
-def describe_way(cursor: Cursor, came: Mapping[str, str], name: str) -> list[str]:
-    """What has to happen in each state on the way, first to last."""
-    names: list[str] = []
-    while came[name]:
-        name = came[name]
-        names.append(name)
-    rows = cursor.frame.plan.rows
-    return [text for name in reversed(names) for text in demands(cursor, rows[name])]
 
 
 def demands(cursor: Cursor, row: Row) -> list[str]:

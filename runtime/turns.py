@@ -43,6 +43,7 @@ def start_macro_step(run: Run) -> None:
     """Moves and items are counted anew (S9.4)."""
     run.moves = run.entered = 0
     run.most = run.size
+    run.opened.clear()
 
 
 def follow(run: Run) -> None:

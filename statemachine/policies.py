@@ -44,6 +44,12 @@ class Pattern:
     where: Expression | None = None
     expect: Expression | None = None
 
+    def __str__(self) -> str:
+        named = (("", self.tool), ("step:", self.step), ("approval:", self.approval), ("effect:", self.effect))
+        text = next(prefix + name for prefix, name in named if name is not None)
+        guards = (("where", self.where), ("expect", self.expect))
+        return text + "".join(f" {key} {rule.source}" for key, rule in guards if rule is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -60,6 +66,18 @@ class Policy:
     same: tuple[str, ...] = ()
     because: str | None = None
     span: Span | None = field(default=None, compare=False)
+
+    @property
+    def source(self) -> str:
+        """
+        What was written, in one line.
+
+        >>> Policy("once", PolicyKind.AT_MOST, (Pattern(tool="pay"),), most=1).source
+        'at_most: pay, times 1'
+        """
+        events = ", ".join(map(str, self.events))
+        times = self.most if self.kind in (PolicyKind.AT_MOST, PolicyKind.EXACTLY) else self.least
+        return f"{self.kind}: {events}" + ("" if times is None else f", times {times}")
 
     @property
     def counts(self) -> bool:

@@ -40,14 +40,14 @@ def test_s31_a_fork_leads_to_every_branch_and_the_branches_to_the_join() -> None
     both = {"left": {"call": {"tool": "t"}}, "right": [call("first"), agent("second")]}
     made = lower({"id": "both", "parallel": both}, agent("behind"))
 
-    assert [("left", None), ("first", None)] == edges(made, "both")["forked"]
-    assert [("both.join", None)] == edges(made, "both")["joined"]
-    assert [("both.failed", None)] == edges(made, "both")["failed"]
-    assert {"completed": "both.join", "failed": "both.failed"} == plain(made, "left")
-    assert {"completed": "second", "failed": "both.failed"} == plain(made, "first")
-    assert {"completed": "both.join", "failed": "both.failed"} == plain(made, "second")
-    assert {"completed": "behind"} == plain(made, "both.join")
-    assert {"failed": "failed:both"} == plain(made, "both.failed")
+    assert edges(made, "both")["forked"] == [("left", None), ("first", None)]
+    assert edges(made, "both")["joined"] == [("both.join", None)]
+    assert edges(made, "both")["failed"] == [("both.failed", None)]
+    assert plain(made, "left") == {"completed": "both.join", "failed": "both.failed"}
+    assert plain(made, "first") == {"completed": "second", "failed": "both.failed"}
+    assert plain(made, "second") == {"completed": "both.join", "failed": "both.failed"}
+    assert plain(made, "both.join") == {"completed": "behind"}
+    assert plain(made, "both.failed") == {"failed": "failed:both"}
 
 
 @pytest.mark.parametrize(("join", "needed"), [(None, 3), ("all", 3), ("any", 1), (2, 2)])
@@ -60,7 +60,7 @@ def test_s31_how_many_branches_are_needed(join: Any, needed: int) -> None:
 
 
 def test_a_block_is_entered_like_any_step() -> None:
-    """`when` and `max_visits` stand in a router, an approval comes first, a deadline and `required` have their edges."""
+    """A router, an approval, a deadline and `required` have their places and edges, as everywhere."""
     made = lower(
         {
             "id": "both",
@@ -73,12 +73,22 @@ def test_a_block_is_entered_like_any_step() -> None:
         agent("behind"),
     )
 
-    assert "both.entry" == made.initial
-    assert "both.approval" == plain(made, "both.entry")["entered"]
-    assert {"approved": "both", "rejected": "stopped:rejected", "timeout": "stopped:timeout:both",
-            "failed": "failed:both", "skipped": "behind"} == plain(made, "both.approval")  # fmt: skip
-    assert {"forked": "a", "joined": "both.join", "failed": "both.failed", "timeout": "stopped:timeout:both",
-            "skipped": "behind"} == plain(made, "both")  # fmt: skip
+    assert made.initial == "both.entry"
+    assert plain(made, "both.entry")["entered"] == "both.approval"
+    assert plain(made, "both.approval") == {
+        "approved": "both",
+        "rejected": "stopped:rejected",
+        "timeout": "stopped:timeout:both",
+        "failed": "failed:both",
+        "skipped": "behind",
+    }
+    assert plain(made, "both") == {
+        "forked": "a",
+        "joined": "both.join",
+        "failed": "both.failed",
+        "timeout": "stopped:timeout:both",
+        "skipped": "behind",
+    }
 
 
 def test_a_step_knows_the_block_it_stands_in() -> None:
@@ -86,8 +96,12 @@ def test_a_step_knows_the_block_it_stands_in() -> None:
     inner = {"id": "inner", "steps": [call("deep")]}
     made = lower({"id": "both", "parallel": {"a": {"call": {"tool": "t"}}, "b": [inner]}}, agent("z"))
 
-    assert [("both", ""), ("a", "both"), ("inner", "both"), ("deep", "inner"), ("z", "")] == [
-        (step.id, step.block) for step in made.steps.values()
+    assert [(step.id, step.block) for step in made.steps.values()] == [
+        ("both", ""),
+        ("a", "both"),
+        ("inner", "both"),
+        ("deep", "inner"),
+        ("z", ""),
     ]
 
 
@@ -95,8 +109,8 @@ def test_a_list_begins_with_the_head_of_its_first_step() -> None:
     """The fork enters a branch through the router of its first step."""
     made = lower({"id": "both", "parallel": {"a": {"call": {"tool": "t"}, "when": "run.calls > 1"}}})
 
-    assert [("a.entry", None)] == edges(made, "both")["forked"]
-    assert "both.join" == plain(made, "a.entry")["passed"]
+    assert edges(made, "both")["forked"] == [("a.entry", None)]
+    assert plain(made, "a.entry")["passed"] == "both.join"
 
 
 # --- loops and sections ---------------------------------------------------------------------------------------------
@@ -106,8 +120,8 @@ def test_s32_items_one_after_another() -> None:
     """The join of a `for_each` leads on, or again to the head for the next item."""
     made = lower({"id": "e", "for_each": {"as": "x", "in": [5, "{{ run.id }}"]}, "steps": [call("a"), call("b")]})
 
-    assert StateKind.EACH == made.states["e"].kind
-    assert {"completed": "success", "again": "a"} == plain(made, "e.join")
+    assert made.states["e"].kind == StateKind.EACH
+    assert plain(made, "e.join") == {"completed": "success", "again": "a"}
     assert Each("x", items=(5, "{{ run.id }}")) == made.steps["e"].each
 
 
@@ -125,8 +139,8 @@ def test_s28_rounds_of_steps() -> None:
     rounds = {"until": "facts.a.done == true", "at_most": 5, "wait": "1m", "collect": "facts.a.n"}
     made = lower({"id": "r", "repeat": rounds, "steps": [call("a")]})
 
-    assert StateKind.LOOP == made.states["r"].kind
-    assert {"completed": "success", "again": "a"} == plain(made, "r.join")
+    assert made.states["r"].kind == StateKind.LOOP
+    assert plain(made, "r.join") == {"completed": "success", "again": "a"}
     assert Repeat(parse("facts.a.done == true"), 5, 60.0, parse("facts.a.n")) == made.steps["r"].repeat
 
 
@@ -134,10 +148,14 @@ def test_a_section_is_gone_through_once() -> None:
     """Its join leads on only."""
     made = lower({"id": "s", "steps": [call("a")]}, agent("b"))
 
-    assert {"s": "section", "s.join": "join", "s.failed": "join", "a": "call", "b": "step"} == {
-        name: kind.value for name, kind in kinds(made).items()
+    assert {name: kind.value for name, kind in kinds(made).items()} == {
+        "s": "section",
+        "s.join": "join",
+        "s.failed": "join",
+        "a": "call",
+        "b": "step",
     }
-    assert {"completed": "b"} == plain(made, "s.join")
+    assert plain(made, "s.join") == {"completed": "b"}
 
 
 # --- failures -------------------------------------------------------------------------------------------------------
@@ -148,24 +166,24 @@ def test_s27_a_failure_inside_fails_the_block_and_so_on_outwards() -> None:
     inner = {"id": "inner", "for_each": {"as": "x", "in": [1]}, "steps": [call("deep")]}
     made = lower({"id": "outer", "steps": [inner]})
 
-    assert "inner.failed" == plain(made, "deep")["failed"]
-    assert {"failed": "outer.failed"} == plain(made, "inner.failed")
-    assert {"failed": "failed:outer"} == plain(made, "outer.failed")
+    assert plain(made, "deep")["failed"] == "inner.failed"
+    assert plain(made, "inner.failed") == {"failed": "outer.failed"}
+    assert plain(made, "outer.failed") == {"failed": "failed:outer"}
 
 
 def test_s22_exhaustion_inside_fails_the_block() -> None:
     """The default of a spent step follows its default failure."""
     made = lower({"id": "s", "steps": [agent("a", "t", max_tool_calls=2)]})
 
-    assert "s.failed" == plain(made, "a")["exhausted"]
-    assert "s.join" == plain(made, "a")["advanced"]
+    assert plain(made, "a")["exhausted"] == "s.failed"
+    assert plain(made, "a")["advanced"] == "s.join"
 
 
 def test_a_block_has_a_handler_of_its_own() -> None:
     """`on_failure` of the block is where its failure leads."""
     made = lower({"id": "s", "steps": [call("a")], "on_failure": "back", "next": "success"}, agent("back"))
 
-    assert {"failed": "back"} == plain(made, "s.failed")
+    assert plain(made, "s.failed") == {"failed": "back"}
 
 
 def test_default_targets_are_for_the_block_and_not_for_what_lies_in_it() -> None:
@@ -175,10 +193,10 @@ def test_default_targets_are_for_the_block_and_not_for_what_lies_in_it() -> None
         defaults={"on_failure": "escalated", "on_timeout": "escalated", "max_visits": 3},
     )
 
-    assert "s.failed" == plain(made, "a")["failed"]
-    assert "stopped:timeout:b" == plain(made, "b")["timeout"]
-    assert {"failed": "escalated"} == plain(made, "s.failed")
-    assert 3 == made.steps["a"].max_visits
+    assert plain(made, "a")["failed"] == "s.failed"
+    assert plain(made, "b")["timeout"] == "stopped:timeout:b"
+    assert plain(made, "s.failed") == {"failed": "escalated"}
+    assert made.steps["a"].max_visits == 3
 
 
 def test_default_stops_end_the_frame_from_anywhere() -> None:
@@ -193,9 +211,9 @@ def test_default_stops_end_the_frame_from_anywhere() -> None:
         }
     )
 
-    assert "stopped:rejected" == plain(made, "a.approval")["rejected"]
-    assert "stopped:timeout:a" == plain(made, "a")["timeout"]
-    assert "stopped:max_visits:a" == plain(made, "a.entry")["max_visits"]
+    assert plain(made, "a.approval")["rejected"] == "stopped:rejected"
+    assert plain(made, "a")["timeout"] == "stopped:timeout:a"
+    assert plain(made, "a.entry")["max_visits"] == "stopped:max_visits:a"
 
 
 def test_what_a_tool_says_of_cut_off_calls_does_not_lead_out_of_a_branch() -> None:
@@ -204,7 +222,7 @@ def test_what_a_tool_says_of_cut_off_calls_does_not_lead_out_of_a_branch() -> No
     fork = {"id": "both", "parallel": {"side": {"call": {"tool": "t"}}}}
     made = lower(section, fork, tools={"t": {"on_unknown": "escalated"}})
 
-    assert "escalated" == plain(made, "in")["unknown t"]
+    assert plain(made, "in")["unknown t"] == "escalated"
     assert "unknown t" not in plain(made, "side")
 
 
@@ -215,7 +233,7 @@ def test_s35_done_leaves_the_list() -> None:
     """Inside a block `done` is its join."""
     made = lower({"id": "s", "steps": [call("a", next="done"), call("b")]}, agent("c"))
 
-    assert "s.join" == plain(made, "a")["completed"]
+    assert plain(made, "a")["completed"] == "s.join"
 
 
 def test_s35_a_sequential_block_may_be_left_for_steps_around_it_and_for_ends() -> None:
@@ -224,8 +242,8 @@ def test_s35_a_sequential_block_may_be_left_for_steps_around_it_and_for_ends() -
     each = {"id": "e", "for_each": {"as": "x", "in": [1]}, "steps": [deep, call("beside")]}
     made = lower(each, agent("top"))
 
-    assert {"completed": "top", "failed": "stopped"} == plain(made, "a")
-    assert "beside" == plain(made, "b")["completed"]
+    assert plain(made, "a") == {"completed": "top", "failed": "stopped"}
+    assert plain(made, "b")["completed"] == "beside"
 
 
 def test_s35_failed_in_a_branch_fails_the_nearest_parallel() -> None:
@@ -233,7 +251,7 @@ def test_s35_failed_in_a_branch_fails_the_nearest_parallel() -> None:
     inner = {"id": "s", "steps": [call("a", on_failure="failed")]}
     made = lower({"id": "both", "parallel": {"x": [inner], "y": {"call": {"tool": "t"}}}})
 
-    assert "both.failed" == plain(made, "a")["failed"]
+    assert plain(made, "a")["failed"] == "both.failed"
 
 
 def test_a_block_inside_a_branch_may_be_left_for_its_branch() -> None:
@@ -241,7 +259,7 @@ def test_a_block_inside_a_branch_may_be_left_for_its_branch() -> None:
     section = {"id": "s", "steps": [call("a", next="c"), call("b")]}
     made = lower({"id": "both", "parallel": {"x": [section, call("d"), call("c")]}})
 
-    assert "c" == plain(made, "a")["completed"]
+    assert plain(made, "a")["completed"] == "c"
 
 
 @pytest.mark.parametrize("target", ["top", "success", "escalated", "mine", "both", "other", "deep"])
@@ -275,7 +293,7 @@ def test_s35_nothing_leads_into_the_middle_of_a_block() -> None:
         tools={"t": {"on_unknown": "in"}, "t_a": {}},
     )
 
-    assert [("GW125", "in")] * 3 == found
+    assert found == [("GW125", "in")] * 3
 
 
 # --- in any order ---------------------------------------------------------------------------------------------------
@@ -286,12 +304,12 @@ def test_s34_steps_in_any_order_are_a_fork_of_all() -> None:
     made = lower(agent("a"), agent("b", required=False), {"id": "s", "steps": [call("in")]}, strict_sequence=False)
     whole = made.steps["(any order)"]
 
-    assert "(any order)" == made.initial
+    assert made.initial == "(any order)"
     assert Parallel(("a", "b", "s"), 2, ("b",)) == whole.parallel
-    assert ["a", "b", "s"] == [target for target, _ in edges(made, made.initial)["forked"]]
-    assert {"completed": "success"} == plain(made, "(any order).join")
-    assert {"failed": "failed:(any order)"} == plain(made, "(any order).failed")
-    assert ["(any order)"] * 3 == [made.steps[name].block for name in "abs"]
+    assert [target for target, _ in edges(made, made.initial)["forked"]] == ["a", "b", "s"]
+    assert plain(made, "(any order).join") == {"completed": "success"}
+    assert plain(made, "(any order).failed") == {"failed": "failed:(any order)"}
+    assert [made.steps[name].block for name in "abs"] == ["(any order)"] * 3
 
 
 def test_s34_where_no_step_is_required_all_are_needed() -> None:
@@ -305,14 +323,14 @@ def test_s34_default_targets_are_for_the_whole_and_limits_are_not() -> None:
     """Nobody has written the step around all others, so no deadline is meant for it."""
     made = lower(agent("a"), strict_sequence=False, defaults={"timeout": "5m", "on_failure": "escalated"})
 
-    assert {"failed": "escalated"} == plain(made, "(any order).failed")
+    assert plain(made, "(any order).failed") == {"failed": "escalated"}
     assert None is made.steps["(any order)"].timeout
-    assert 300.0 == made.steps["a"].timeout
+    assert made.steps["a"].timeout == 300.0
 
 
 def test_s34_no_steps_in_any_order_is_success_at_once() -> None:
     """There is nothing to wait for."""
-    assert "success" == lower(strict_sequence=False).initial
+    assert lower(strict_sequence=False).initial == "success"
 
 
 def test_s34_a_step_cannot_be_called_like_the_fork() -> None:
@@ -334,8 +352,8 @@ def test_s39_the_default_limit_counts_every_step() -> None:
     inner = [call(f"i{number}") for number in range(60)]
     made = lower({"id": "s", "steps": inner}, agent("a"), **{"finally": [call("z")]})
 
-    assert 20 * 63 == made.max_iterations
-    assert 20 * 60 == lower(*inner, strict_sequence=False).max_iterations
+    assert made.max_iterations == 20 * 63
+    assert lower(*inner, strict_sequence=False).max_iterations == 20 * 60
 
 
 def test_every_block_has_its_three_states() -> None:

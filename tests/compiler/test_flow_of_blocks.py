@@ -50,8 +50,8 @@ def test_a_branch_that_never_ends_is_carried_by_the_others() -> None:
     watch = [call("look", next="again"), {"id": "again", "wait": "1m", "next": "look"}]
     step = {"id": "both", "parallel": {"work": ARRIVES, "watch": watch}}
 
-    assert [] == codes(step | {"join": "any"})
-    assert [("GW204", "both")] == codes(step)
+    assert codes(step | {"join": "any"}) == []
+    assert codes(step) == [("GW204", "both")]
 
 
 def test_a_branch_that_ends_the_run_by_a_tool_need_not_arrive() -> None:
@@ -59,7 +59,7 @@ def test_a_branch_that_ends_the_run_by_a_tool_need_not_arrive() -> None:
     watch = [call("look", next="again"), agent("again", "hand_over", next="look")]
     step = {"id": "both", "parallel": {"work": ARRIVES, "watch": watch}}
 
-    assert [] == codes(step, termination=[{"tool_called": "hand_over"}])
+    assert codes(step, termination=[{"tool_called": "hand_over"}]) == []
 
 
 def test_a_broken_join_inside_breaks_no_second_one_that_is_handled() -> None:
@@ -67,7 +67,7 @@ def test_a_broken_join_inside_breaks_no_second_one_that_is_handled() -> None:
     inner = {"id": "inner", "parallel": {"x": FAILS, "y": ARRIVES}, "on_failure": "done"}
     outer = {"id": "outer", "parallel": {"a": [inner], "b": {"call": {"tool": "c"}}}}
 
-    assert [("GW204", "inner")] == codes(outer, agent("behind"))
+    assert codes(outer, agent("behind")) == [("GW204", "inner")]
 
 
 def test_a_broken_join_inside_is_no_way_to_the_outer_one() -> None:
@@ -75,7 +75,7 @@ def test_a_broken_join_inside_is_no_way_to_the_outer_one() -> None:
     inner = {"id": "inner", "parallel": {"x": FAILS, "y": ARRIVES}}
     outer = {"id": "outer", "parallel": {"a": [inner], "b": {"call": {"tool": "c"}}}}
 
-    assert [("GW204", "inner"), ("GW204", "outer")] == sorted(codes(outer, agent("behind")))
+    assert sorted(codes(outer, agent("behind"))) == [("GW204", "inner"), ("GW204", "outer")]
 
 
 def test_a_refusal_that_two_places_share_hides_no_dead_end() -> None:
@@ -84,33 +84,40 @@ def test_a_refusal_that_two_places_share_hides_no_dead_end() -> None:
     both = {"id": "both", "parallel": {"a": asked, "b": ARRIVES}, "join": "any"}
     loop = agent("l", next="m"), agent("m", approval={"ask": "Go?"}, next="l")
 
-    assert [("GW202", "both")] == codes(both, *loop)
+    assert codes(both, *loop) == [("GW202", "both")]
 
 
 def test_an_empty_list_of_items_is_a_way_past_the_body() -> None:
     """S32: what lies behind a `for_each` is reached though its body always leaves for elsewhere."""
     loop = {"as": "x", "in": [1]}
 
-    assert [] == codes({"id": "e", "for_each": loop, "steps": [call("a", next="escalated")]}, agent("b"))
+    assert codes({"id": "e", "for_each": loop, "steps": [call("a", next="escalated")]}, agent("b")) == []
 
 
 @pytest.mark.parametrize("keys", [{}, {"repeat": {"until": "run.calls > 3", "at_most": 3}}])
 def test_a_section_that_is_always_left_hides_what_lies_behind_it(keys: dict[str, Any]) -> None:
     """Nothing ever comes to the end of its list."""
-    assert [("GW201", "b")] == codes({"id": "s", "steps": [call("a", next="escalated")], **keys}, agent("b"))
+    assert codes({"id": "s", "steps": [call("a", next="escalated")], **keys}, agent("b")) == [("GW201", "b")]
 
 
 def test_a_block_that_nothing_leads_to_is_one_finding() -> None:
     """The block, and how many more there are behind it."""
-    found = check(load_playbook({"id": "p", "name": "P", "steps": [
-        agent("a", next="success"), {"id": "s", "steps": [call("b"), call("c")]}, agent("d")]}))  # fmt: skip
+    found = check(
+        load_playbook(
+            {
+                "id": "p",
+                "name": "P",
+                "steps": [agent("a", next="success"), {"id": "s", "steps": [call("b"), call("c")]}, agent("d")],
+            }
+        )
+    )
 
-    assert ["step `s` can never be reached, nor can the 3 behind it"] == [finding.message for finding in found]
+    assert [finding.message for finding in found] == ["step `s` can never be reached, nor can the 3 behind it"]
 
 
 def test_a_step_inside_that_nothing_leads_to_is_found() -> None:
     """Within a list the same rule holds."""
-    assert [("GW201", "b")] == codes({"id": "s", "steps": [call("a", next="done"), call("b")]})
+    assert codes({"id": "s", "steps": [call("a", next="done"), call("b")]}) == [("GW201", "b")]
 
 
 @pytest.mark.parametrize(("choices", "found"), [({"yes": "b", "no": "stopped"}, True), (["yes", "no"], False)])
@@ -126,8 +133,8 @@ def test_finally_is_no_part_of_the_flow() -> None:
     """Its calls are reached by no edge, and that is no fault; a fault before them is still found."""
     closing = {"finally": [call("z")]}
 
-    assert [] == codes(agent("a"), **closing)
-    assert [("GW201", "b")] == codes(agent("a", next="success"), agent("b"), **closing)
+    assert codes(agent("a"), **closing) == []
+    assert codes(agent("a", next="success"), agent("b"), **closing) == [("GW201", "b")]
 
 
 def test_a_dead_end_inside_a_block_shows_the_way_into_it() -> None:
@@ -135,7 +142,7 @@ def test_a_dead_end_inside_a_block_shows_the_way_into_it() -> None:
     made = lower({"id": "s", "steps": [call("a", next="b"), call("b", next="a")]})
     [finding] = check_definition(made)
 
-    assert "GW202" == finding.code
+    assert finding.code == "GW202"
     assert "`s`" in finding.message
 
 
@@ -143,20 +150,27 @@ def test_a_failure_of_the_block_is_a_way_out() -> None:
     """A loop inside whose steps may fail to the handler of the block can end."""
     loop = {"id": "s", "steps": [call("a", next="b"), call("b", next="a")], "on_failure": "escalated"}
 
-    assert [] == codes(loop)
+    assert codes(loop) == []
 
 
 def test_steps_in_any_order_are_all_reached() -> None:
     """However many there are, and none leads to the next."""
-    assert [] == codes(*(agent(f"s{number}") for number in range(30)), strict_sequence=False)
-    assert [("GW204", "(any order)")] == codes(agent("a"), agent("b", next="failed"), strict_sequence=False)
-    assert [] == codes(agent("a"), agent("b", next="failed", required=False), strict_sequence=False)
+    assert codes(*(agent(f"s{number}") for number in range(30)), strict_sequence=False) == []
+    assert codes(agent("a"), agent("b", next="failed"), strict_sequence=False) == [("GW204", "(any order)")]
+    assert codes(agent("a"), agent("b", next="failed", required=False), strict_sequence=False) == []
 
 
 def test_s33_a_condition_sees_the_calls_of_a_sub_playbook() -> None:
     """A loop around a sub-playbook that may call the tool can end by it."""
-    page = load_playbook({"id": "p", "name": "P", "steps": [{"id": "s", "playbook": "c", "next": "s"}],
-                          "tools": {"hand_over": {}, "t": {}}, "termination": [{"tool_called": "hand_over"}]})  # fmt: skip
+    page = load_playbook(
+        {
+            "id": "p",
+            "name": "P",
+            "steps": [{"id": "s", "playbook": "c", "next": "s"}],
+            "tools": {"hand_over": {}, "t": {}},
+            "termination": [{"tool_called": "hand_over"}],
+        }
+    )
     for tool, found in (("hand_over", []), ("t", ["GW202"])):
         callee = load_playbook({"id": "c", "name": "C", "steps": [agent("a", tool)]})
         made = compile_playbook(page, callees={"c": callee}).definition
@@ -169,10 +183,13 @@ def test_paths_go_through_blocks_and_into_another_round() -> None:
     made = lower({"id": "e", "for_each": {"as": "x", "in": [1]}, "steps": [call("a"), call("b")]}, agent("c"))
     section = lower({"id": "s", "steps": [call("a")]}, agent("c"))
 
-    assert ["forked", "completed", "completed", "completed"] == [
-        edge.event for edge in shortest_path(section, "s", ["success"]) or ()
+    assert [edge.event for edge in shortest_path(section, "s", ["success"]) or ()] == [
+        "forked",
+        "completed",
+        "completed",
+        "completed",
     ]
-    assert ["completed", "again"] == [edge.event for edge in shortest_path(made, "b", ["a"]) or ()]
+    assert [edge.event for edge in shortest_path(made, "b", ["a"]) or ()] == ["completed", "again"]
     assert "a" not in can_reach(lower({"id": "s", "steps": [call("a", next="stopped")]}, agent("c")), ["c"])
     assert "c" in reachable(made)
 
@@ -207,8 +224,9 @@ def _step(rng: random.Random, name: str, names: list[str], depth: int, *, fenced
     if kind == "call":
         return step | {"call": {"tool": "t"}}
     if kind == "fork":
-        inner = {f"{name}{letter}": _list(rng, name + letter, rng.randint(1, 2), depth - 1, fenced=True)
-                 for letter in "xy"}  # fmt: skip
+        inner = {
+            f"{name}{letter}": _list(rng, name + letter, rng.randint(1, 2), depth - 1, fenced=True) for letter in "xy"
+        }
         return step | {"parallel": {f"{key}_": part for key, part in inner.items()}, "join": "any"}
     inner_list = _list(rng, name + "s", rng.randint(1, 3), depth - 1, fenced=fenced)
     return step | {"steps": inner_list} | ({"for_each": {"as": f"x_{name}", "in": [1]}} if kind == "each" else {})

@@ -30,20 +30,24 @@ def codes(*steps: dict[str, Any], **top: Any) -> list[str]:
 
 def test_s32_an_item_is_read_in_the_steps_inside_and_nowhere_else() -> None:
     """In guards, arguments and questions of the body, and in `collect`; not beside or behind it, nor in `in`."""
-    inside = loop("e", call("a", when="x > 1", next=[{"when": "x > 1", "goto": "done"}, {"goto": "b"}]),
-                  {"id": "b", "ask": "Is it {{ x }}?"}, collect="x * 2")  # fmt: skip
+    inside = loop(
+        "e",
+        call("a", when="x > 1", next=[{"when": "x > 1", "goto": "done"}, {"goto": "b"}]),
+        {"id": "b", "ask": "Is it {{ x }}?"},
+        collect="x * 2",
+    )
     beside = {"id": "e", "for_each": {"as": "x", "in": "[x]"}, "steps": [call("a")], "when": "x > 1"}
 
-    assert [] == codes(inside)
-    assert ["GW116", "GW116"] == codes(beside)
-    assert ["GW116"] == codes(loop("e", call("a")), call("b", when="x > 1"))
+    assert codes(inside) == []
+    assert codes(beside) == ["GW116", "GW116"]
+    assert codes(loop("e", call("a")), call("b", when="x > 1")) == ["GW116"]
 
 
 def test_an_item_may_be_read_by_what_admits_a_call() -> None:
     """S32, and the last table: loop names are read everywhere in the body."""
     entry = {"tool": "t", "where": "args.n == x", "expect": "result.n == x", "approval": {"ask": "{{ x }}?"}}
 
-    assert [] == codes(loop("e", agent("a", entry, validation=["x > 0"])))
+    assert codes(loop("e", agent("a", entry, validation=["x > 0"]))) == []
 
 
 def test_items_of_a_loop_around_are_read_as_well() -> None:
@@ -51,7 +55,7 @@ def test_items_of_a_loop_around_are_read_as_well() -> None:
     inner = {"id": "f", "for_each": {"as": "y", "in": "x.ports"}, "steps": [call("a", when="x.n > y")]}
     outer = {"id": "e", "for_each": {"as": "x", "in": "inputs.hosts"}, "steps": [inner]}
 
-    assert [] == codes(outer, inputs={"hosts": {"type": "array"}})
+    assert codes(outer, inputs={"hosts": {"type": "array"}}) == []
 
 
 @pytest.mark.parametrize(
@@ -76,26 +80,39 @@ def test_items_have_the_type_of_their_list(items: Any, guard: str, found: list[s
 
 def test_s32_what_an_item_writes_is_read_inside_only() -> None:
     """Its frame is gone afterwards; what the items gave is the list under the id of the loop."""
-    assert [] == codes(loop("e", call("a"), call("b", when="facts.a.n > x")), call("c", when="size(facts.e) > 1"))
-    assert ["GW114"] == codes(loop("e", call("a")), call("c", when="facts.a.n > 1"))
-    assert ["GW114"] == codes(loop("e", call("a")), outputs={"n": "history.a"})
+    assert codes(loop("e", call("a"), call("b", when="facts.a.n > x")), call("c", when="size(facts.e) > 1")) == []
+    assert codes(loop("e", call("a")), call("c", when="facts.a.n > 1")) == ["GW114"]
+    assert codes(loop("e", call("a")), outputs={"n": "history.a"}) == ["GW114"]
 
 
 def test_s32_an_item_reads_through_to_what_lies_around_it() -> None:
     """Facts of the playbook, and of the item of a loop around."""
-    assert [] == codes(call("z"), loop("e", call("a"), {"id": "f", "for_each": {"as": "y", "in": [1]},
-                                                       "steps": [call("b", when="facts.a.n > 1 && facts.z.n > 1")]}))  # fmt: skip
+    assert (
+        codes(
+            call("z"),
+            loop(
+                "e",
+                call("a"),
+                {
+                    "id": "f",
+                    "for_each": {"as": "y", "in": [1]},
+                    "steps": [call("b", when="facts.a.n > 1 && facts.z.n > 1")],
+                },
+            ),
+        )
+        == []
+    )
 
 
 def test_a_name_that_is_also_written_outside_is_read_anywhere() -> None:
     """Two agents' steps may call one tool, one of them in a loop."""
-    assert [] == codes(agent("z", "t"), loop("e", agent("a", "t")), call("c", when="facts.t.n > 1"))
+    assert codes(agent("z", "t"), loop("e", agent("a", "t")), call("c", when="facts.t.n > 1")) == []
 
 
 @pytest.mark.parametrize("step", [{"steps": [call("a")]}, {"parallel": {"a": {"call": {"tool": "t"}}}}])
 def test_sections_and_branches_write_in_the_frame_around_them(step: dict[str, Any]) -> None:
     """S31: what a branch has found is read behind it."""
-    assert [] == codes({"id": "s", **step}, call("c", when="facts.a.n > 1"))
+    assert codes({"id": "s", **step}, call("c", when="facts.a.n > 1")) == []
 
 
 @pytest.mark.parametrize(("collect", "found"), [({"collect": "facts.a.n"}, []), ({}, ["GW114"])])
@@ -110,9 +127,9 @@ def test_s5_the_last_fact_of_an_item_is_kept_where_the_list_is_read() -> None:
     """Without `collect` each item gives the last fact it wrote, so all of it is kept; else only what is read."""
     reads = call("c", when="size(facts.e) > 1")
 
-    assert {"a": ((),), "b": ((),), "e": ((),)} == lower(loop("e", call("a"), call("b")), reads).facts
-    assert {"a": (("n",),), "e": ((),)} == lower(loop("e", call("a"), collect="facts.a.n"), reads).facts
-    assert {} == lower(loop("e", call("a"), call("b"))).facts
+    assert lower(loop("e", call("a"), call("b")), reads).facts == {"a": ((),), "b": ((),), "e": ((),)}
+    assert lower(loop("e", call("a"), collect="facts.a.n"), reads).facts == {"a": (("n",),), "e": ((),)}
+    assert lower(loop("e", call("a"), call("b"))).facts == {}
 
 
 def test_s5_lists_of_lists_are_kept_to_the_ground() -> None:
@@ -120,7 +137,7 @@ def test_s5_lists_of_lists_are_kept_to_the_ground() -> None:
     inner = {"id": "f", "for_each": {"as": "y", "in": [1]}, "steps": [call("a")]}
     made = lower(loop("e", inner), call("c", when="size(facts.e) > 1"))
 
-    assert {"a": ((),), "e": ((),), "f": ((),)} == made.facts
+    assert made.facts == {"a": ((),), "e": ((),), "f": ((),)}
 
 
 def branches(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +162,7 @@ def work(*tools: Any, **keys: Any) -> dict[str, Any]:
 )
 def test_one_fact_is_not_written_by_two_branches(left: dict[str, Any], right: dict[str, Any]) -> None:
     """Under a tool's name or `as`, however deep in the branches."""
-    assert ["GW126"] == codes(branches(left, right))
+    assert codes(branches(left, right)) == ["GW126"]
 
 
 @pytest.mark.parametrize(
@@ -163,19 +180,19 @@ def test_what_is_kept_apart_is_no_clash(left: dict[str, Any], right: dict[str, A
     page = load_playbook({"id": "p", "name": "P", "steps": [branches(left, right)]})
     callees = {"t2": load_playbook({"id": "t2", "name": "T", "steps": [agent("a", "t")]})}
 
-    assert [] == compile_playbook(page, callees=callees).diagnostics
+    assert compile_playbook(page, callees=callees).diagnostics == []
 
 
 def test_one_after_the_other_is_no_clash() -> None:
     """Only what runs side by side is compared."""
-    assert [] == codes({"id": "s", "steps": [agent("a", "t")]}, agent("b", "t"))
+    assert codes({"id": "s", "steps": [agent("a", "t")]}, agent("b", "t")) == []
 
 
 def test_an_optional_tool_that_is_read_is_a_clash() -> None:
     """Then it does matter which branch wrote last."""
     left, right = work("t", optional_tools=["look"]), work("u", optional_tools=["look"])
 
-    assert ["GW126"] == codes(branches(left, right), agent("c", when="facts.look.n > 1"))
+    assert codes(branches(left, right), agent("c", when="facts.look.n > 1")) == ["GW126"]
 
 
 @pytest.mark.parametrize(("guard", "found"), [("run.calls > 1", []), ("facts.t.n > 1", ["GW126"])])
@@ -186,22 +203,23 @@ def test_s34_in_any_order_a_tool_may_be_named_twice_while_nobody_reads_it(guard:
 
 def test_names_that_people_and_signals_give() -> None:
     """Answers by step, signals by name, claims by step and name."""
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"id": "q", "ask": "Well?"},
         {"id": "w", "wait": {"signal": "n"}},
         {"id": "j", "description": "Weigh it", "claims": {"user": "string"}},
         agent("a", when='answers.q == "x" && signals.n.ok && has(signals.m) && claims.j.user != "root"'),
     ]
 
-    assert [] == codes(*steps, termination=[{"any": [{"signal": "m"}, {"not": {"max_iterations": 3}}]}])
+    assert codes(*steps, termination=[{"any": [{"signal": "m"}, {"not": {"max_iterations": 3}}]}]) == []
 
 
 def test_a_condition_may_name_a_tool_that_a_callee_calls() -> None:
     """S33: the caller's conditions see the calls of those it calls."""
-    page = load_playbook({"id": "p", "name": "P", "steps": [{"id": "s", "playbook": "c"}],
-                          "termination": [{"tool_called": "hand_over"}]})  # fmt: skip
+    page = load_playbook(
+        {"id": "p", "name": "P", "steps": [{"id": "s", "playbook": "c"}], "termination": [{"tool_called": "hand_over"}]}
+    )
     callee = load_playbook({"id": "c", "name": "C", "steps": [agent("a", "hand_over")]})
     other = load_playbook({"id": "c", "name": "C", "steps": [agent("a", "t")]})
 
-    assert [] == compile_playbook(page, callees={"c": callee}).diagnostics
-    assert ["GW112"] == [finding.code for finding in compile_playbook(page, callees={"c": other}).diagnostics]
+    assert compile_playbook(page, callees={"c": callee}).diagnostics == []
+    assert [finding.code for finding in compile_playbook(page, callees={"c": other}).diagnostics] == ["GW112"]

@@ -24,9 +24,9 @@ def test_an_ask_has_an_edge_for_each_answer_that_leads_somewhere() -> None:
     ask = {"question": "Well, {{ run.id }}?", "assignees": ["lead"], "choices": choices, "remind": "1h"}
     made = lower({"id": "a", "ask": ask, "timeout": "4h", "required": False}, agent("b"))
 
-    assert StateKind.ASK == made.states["a"].kind
+    assert made.states["a"].kind == StateKind.ASK
     assert Ask("Well, {{ run.id }}?", ("lead",), ("yes", "no", "later"), {}, 3600.0) == made.steps["a"].ask
-    assert {
+    assert edges(made, "a") == {
         "completed": [("b", None)],
         "skipped": [("b", None)],
         "failed": [("failed:a", None)],
@@ -34,22 +34,22 @@ def test_an_ask_has_an_edge_for_each_answer_that_leads_somewhere() -> None:
         "answered yes": [("b", None)],
         "answered no": [("stopped", None)],
         "answered later": [("b", "run.calls > 3"), ("a", None)],
-    } == edges(made, "a")
+    }
 
 
 def test_choices_that_are_a_list_lead_to_the_next_step() -> None:
     """There is no edge of their own."""
     made = lower({"id": "a", "ask": {"question": "Well?", "choices": ["yes", "no"]}}, agent("b"))
 
-    assert ("yes", "no") == (made.steps["a"].ask or Ask("")).choices
-    assert {"completed": "b", "failed": "failed:a"} == plain(made, "a")
+    assert (made.steps["a"].ask or Ask("")).choices == ("yes", "no")
+    assert plain(made, "a") == {"completed": "b", "failed": "failed:a"}
 
 
 def test_fields_are_schemas() -> None:
     """A type word stands for one."""
     made = lower({"id": "a", "ask": {"question": "Well?", "fields": {"when": "string", "n": {"minimum": 3}}}})
 
-    assert {"when": {"type": "string"}, "n": {"minimum": 3}} == (made.steps["a"].ask or Ask("")).fields
+    assert (made.steps["a"].ask or Ask("")).fields == {"when": {"type": "string"}, "n": {"minimum": 3}}
 
 
 @pytest.mark.parametrize(
@@ -64,16 +64,16 @@ def test_a_wait_is_for_one_thing(written: Any, expected: Wait) -> None:
     """Time, a condition or a signal."""
     made = lower({"id": "a", "wait": written})
 
-    assert StateKind.WAIT == made.states["a"].kind
+    assert made.states["a"].kind == StateKind.WAIT
     assert expected == made.steps["a"].wait
-    assert {"completed": "success", "failed": "failed:a"} == plain(made, "a")
+    assert plain(made, "a") == {"completed": "success", "failed": "failed:a"}
 
 
 def test_a_default_deadline_is_not_for_a_pause() -> None:
     """A pause of an hour under `timeout: 15m` would never end well; a wait for something has the deadline."""
     made = lower({"id": "a", "wait": "1h"}, {"id": "b", "wait": {"signal": "n"}}, defaults={"timeout": "15m"})
 
-    assert [None, 900.0] == [made.steps[name].timeout for name in "ab"]
+    assert [made.steps[name].timeout for name in "ab"] == [None, 900.0]
 
 
 def test_s30_undo_has_the_edges_of_a_call_that_may_be_refused() -> None:
@@ -81,9 +81,9 @@ def test_s30_undo_has_the_edges_of_a_call_that_may_be_refused() -> None:
     step = {"id": "back", "undo": "all"}
     asking = REVERSIBLE | {"release": {"approval": {"ask": "Go?"}}}
 
-    assert {"completed": "success", "failed": "failed:back"} == plain(lower(step, tools=REVERSIBLE), "back")
-    assert "stopped:rejected" == plain(lower(step, tools=asking), "back")["rejected"]
-    assert "escalated" == plain(lower(step | {"on_reject": "escalated"}, tools=asking), "back")["rejected"]
+    assert plain(lower(step, tools=REVERSIBLE), "back") == {"completed": "success", "failed": "failed:back"}
+    assert plain(lower(step, tools=asking), "back")["rejected"] == "stopped:rejected"
+    assert plain(lower(step | {"on_reject": "escalated"}, tools=asking), "back")["rejected"] == "escalated"
 
 
 def test_undo_of_all_and_of_some() -> None:
@@ -91,7 +91,7 @@ def test_undo_of_all_and_of_some() -> None:
     made = lower({"id": "a", "undo": "all"}, {"id": "b", "undo": ["reserve"]}, tools=REVERSIBLE)
 
     assert [Undo(), Undo(("reserve",))] == [made.steps[name].undo for name in "ab"]
-    assert StateKind.UNDO == made.states["a"].kind
+    assert made.states["a"].kind == StateKind.UNDO
 
 
 def test_s33_a_sub_playbook_is_known_by_its_id() -> None:
@@ -102,10 +102,10 @@ def test_s33_a_sub_playbook_is_known_by_its_id() -> None:
     made = compile_alone(page, callees={"enrich": callee}).definition
 
     assert made is not None
-    assert StateKind.FRAME == made.states["a"].kind
+    assert made.states["a"].kind == StateKind.FRAME
     assert SubPlaybook("enrich-ip", {"ip": "{{ run.id }}"}) == made.steps["a"].playbook
-    assert {"completed": "b.entry", "failed": "escalated"} == plain(made, "a")
-    assert {"a": (("n",),)} == made.facts
+    assert plain(made, "a") == {"completed": "b.entry", "failed": "escalated"}
+    assert made.facts == {"a": (("n",),)}
 
 
 @pytest.mark.parametrize(("read", "codes"), [("n", []), ("outcome", []), ("m", ["GW302"])])
@@ -124,8 +124,8 @@ def test_claims_and_probes_of_an_agents_step() -> None:
     step = {"id": "a", "description": "Weigh it", "claims": {"user": "string"}, "required_probes": [probe]}
     made = lower(step)
 
-    assert StateKind.STEP == made.states["a"].kind
-    assert {"user": {"type": "string"}} == made.steps["a"].claims
+    assert made.states["a"].kind == StateKind.STEP
+    assert made.steps["a"].claims == {"user": {"type": "string"}}
     assert (Probe("logs", "^grep ", "the logs"),) == made.steps["a"].probes
 
 
@@ -134,11 +134,11 @@ def test_s40_calls_of_finally_are_states_without_edges() -> None:
     closing = [{"id": name, "call": {"tool": "t"}} for name in ("y", "z")]
     made = lower(agent("a"), **{"finally": closing})
 
-    assert ("y", "z") == made.closing
-    assert [StateKind.CALL, StateKind.CALL] == [made.states[name].kind for name in made.closing]
-    assert [{}, {}] == [dict(made.states[name].edges) for name in made.closing]
-    assert ["a", "y", "z"] == list(made.steps)
-    assert "success" == lower(**{"finally": closing}).initial
+    assert made.closing == ("y", "z")
+    assert [made.states[name].kind for name in made.closing] == [StateKind.CALL, StateKind.CALL]
+    assert [dict(made.states[name].edges) for name in made.closing] == [{}, {}]
+    assert list(made.steps) == ["a", "y", "z"]
+    assert lower(**{"finally": closing}).initial == "success"
 
 
 def test_what_is_said_of_the_whole() -> None:
@@ -146,7 +146,7 @@ def test_what_is_said_of_the_whole() -> None:
     made = lower(agent("a"), outputs={"n": "run.calls"}, predicates={"is_vip": {}}, conversation=True)
 
     assert {"n": parse("run.calls")} == made.outputs
-    assert ("is_vip",) == made.predicates
+    assert made.predicates == ("is_vip",)
     assert made.conversation
 
 
@@ -156,7 +156,7 @@ def test_s30_an_approval_that_expires_has_its_way() -> None:
     step = agent("a", approval=asked, on_timeout="escalated", on_reject="stopped")
     of_call = agent("a", {"tool": "t", "approval": asked}, on_timeout="escalated")
 
-    assert "escalated" == plain(lower(step), "a.approval")["timeout"]
+    assert plain(lower(step), "a.approval")["timeout"] == "escalated"
     assert "timeout" not in plain(lower(step), "a")
-    assert "escalated" == plain(lower(of_call), "a")["timeout"]
+    assert plain(lower(of_call), "a")["timeout"] == "escalated"
     assert "timeout" not in plain(lower(agent("a", approval=asked)), "a.approval")
