@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import Any
 
 from guideway.playbooks.models import Playbook
 from guideway.playbooks.quiet import no_collection
@@ -116,38 +117,45 @@ class _Lowering:
         written = {**reader.scope.facts, **reader.scope.results}
         count = len(steps) - (ANY_ORDER in steps)
         definition = Definition(
-            id=playbook.id,
-            name=playbook.name,
+            **self._said(),
             initial=states[0].name if states else "success",
             states={state.name: state for state in chain(made, self.ends.states())},
             steps=steps,
-            description=playbook.description,
-            version=playbook.version,
             inputs=inputs,
-            outcomes={word: OutcomeClass(of) for word, of in playbook.outcomes.items()},
             tools=tools,
-            closed_alphabet=reader.scope.closed,
-            optional_tools=tuple(playbook.optional_tools),
-            extra_tools=playbook.allow_extra_tools,
             terms=reader.terms,
             termination=termination,
             anywhere=anywhere,
             max_iterations=playbook.max_iterations or max(LEAST_ITERATIONS, ITERATIONS_PER_STEP * count),
-            max_refusals=playbook.max_refusals,
-            max_nudges=playbook.max_nudges,
             facts=reader.projections.facts(written),
             history=reader.projections.history(written),
             reads_now=reader.reads_now,
             unresolved_skills=tuple(self.lowering.unresolved),
             outputs=outputs,
-            conversation=playbook.conversation,
-            predicates=tuple(playbook.predicates),
             policies=policies,
             closing=tuple(step.id for step in last),
-            metadata=playbook.metadata,
-            span=playbook.span(()),
         )
         return Compiled(definition, in_order(self.findings.found))
+
+    def _said(self) -> dict[str, Any]:
+        """What the machine takes from the page as it stands there."""
+        playbook = self.playbook
+        return {
+            "id": playbook.id,
+            "name": playbook.name,
+            "description": playbook.description,
+            "version": playbook.version,
+            "outcomes": {word: OutcomeClass(of) for word, of in playbook.outcomes.items()},
+            "closed_alphabet": self.reader.scope.closed,
+            "optional_tools": tuple(playbook.optional_tools),
+            "extra_tools": playbook.allow_extra_tools,
+            "max_refusals": playbook.max_refusals,
+            "max_nudges": playbook.max_nudges,
+            "conversation": playbook.conversation,
+            "predicates": tuple(playbook.predicates),
+            "metadata": playbook.metadata,
+            "span": playbook.span(()),
+        }
 
     def _outputs(self) -> dict[str, Expression]:
         """What a caller reads once the playbook has ended."""

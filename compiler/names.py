@@ -140,10 +140,11 @@ def unknown_fact(root: str, name: str, span: Span, facts: Iterable[str]) -> Diag
     )  # fmt: skip
 
 
-def fact_of_an_item(root: str, name: str, each: str, span: Span) -> Diagnostic:
+def of_an_item(root: str, name: str, each: str, span: Span) -> Diagnostic:
     """Report a read of what is kept for one item only, outside the steps that run for it: as good as unwritten."""
+    code = {"claims": "GW118", "answers": "GW119", "signals": "GW119"}.get(root, "GW114")
     return Diagnostic(
-        "GW114", Level.ERROR, f"`{root}.{name}` is written once per item, and only the steps inside `{each}` read it",
+        code, Level.ERROR, f"`{root}.{name}` is written once per item, and only the steps inside `{each}` read it",
         span, help=f"read `facts.{each}`, the list of what the items gave; its `collect` says what that is",
     )  # fmt: skip
 

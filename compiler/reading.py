@@ -16,8 +16,8 @@ from guideway.statemachine.span import Span
 
 from .findings import Findings, Path
 from .names import (
-    fact_of_an_item,
     name_not_readable,
+    of_an_item,
     unknown_fact,
     unknown_field,
     unknown_input,
@@ -111,7 +111,7 @@ class Reader:
     def once(self, source: str | None, place: str, path: Path, tool: str | None = None) -> Expression | None:
         """Read an expression that serves many steps, as one under `defaults` does: reported once, typed once."""
         if path not in self._once:
-            self._once[path] = self.expression(source, place, path, tool if path[0] == "steps" else None)
+            self._once[path] = self.expression(source, place, path, tool if path[0] in ("steps", "finally") else None)
         return self._once[path]
 
     def template(self, text: str, place: str, path: Path, tool: str | None = None) -> Template | None:
@@ -195,18 +195,25 @@ class Reader:
                 return None if field in known else unknown_input(field, span, self.findings.offer(known))
             case "run" | "claims":
                 known = RUN_FIELDS if root == "run" else (*CLAIM_FIELDS, *self.scope.claims)
-                return None if field in known else unknown_field(root, field, span, self.findings.offer(known))
+                if field not in known:
+                    return unknown_field(root, field, span, self.findings.offer(known))
+                return self._item_fault(root, field, span, path)
             case "answers" | "signals" | "predicate":
                 known = self._sources[root]
-                return None if field in known else unknown_source(root, field, span, self.findings.offer(known))
+                if field not in known:
+                    return unknown_source(root, field, span, self.findings.offer(known))
+                return self._item_fault(root, field, span, path)
             case _:
                 return None
 
     def _fact_fault(self, root: str, field: str, span: Span, path: Path) -> Diagnostic | None:
         if not self.scope.knows_fact(field):
             return unknown_fact(root, field, span, self.findings.offer([*self.scope.facts, *self.scope.results]))
-        each = self.scope.only_inside(field, path)
-        return None if each is None else fact_of_an_item(root, field, each, span)
+        return self._item_fault(root, field, span, path)
+
+    def _item_fault(self, root: str, field: str, span: Span, path: Path) -> Diagnostic | None:
+        each = self.scope.only_inside("facts" if root == "history" else root, field, path)
+        return None if each is None else of_an_item(root, field, each, span)
 
     def _term_fault(self, field: str, place: Place, span: Span) -> Diagnostic | None:
         if field not in self.scope.playbook.terms:

@@ -51,8 +51,8 @@ class Scope:
         self._collected: set[str] = set()
         self._dark = False
         self._specs: dict[str, ToolSpec | None] = {}
-        self._writers: dict[str, list[Path]] = {}
-        """Where each name is written, on a page with bodies only."""
+        self._writers: dict[tuple[str, str], list[Path]] = {}
+        """Where each fact, answer, claim and signal is written, on a page with bodies only."""
         steps = list(playbook.walk())
         self.bodies = Bodies(steps)
         for step, path in steps:
@@ -61,19 +61,23 @@ class Scope:
     def _gather(self, step: PlaybookStep, path: Path) -> None:
         for name, tool in self._kept(step):
             self.facts.setdefault(name, []).append(tool)
-            self._wrote(name, path)
+            self._wrote("facts", name, path)
         if step.uses and any(skill not in self.skills for skill in step.uses):
             self._dark = True
         if step.claims:
             self.claims[step.id] = step
+            self._wrote("claims", step.id, path)
         if step.repeat is not None and step.call is not None and step.repeat.collect is not None:
             self._collected.add(step.id)
         if writes(step):
             self.results[step.id] = step
-            self._wrote(step.id, path)
+            self._wrote("facts", step.id, path)
         if step.ask is not None:
             self.asks[step.id] = step
+            self._wrote("answers", step.id, path)
         if step.wait is not None and step.wait.signal is not None:
+            if step.wait.signal not in self.signals or ("signals", step.wait.signal) in self._writers:
+                self._wrote("signals", step.wait.signal, path)  # what ends the run is everybody's
             self.signals[step.wait.signal] = None
 
     def _kept(self, step: PlaybookStep) -> Iterator[tuple[str, str]]:
@@ -90,9 +94,9 @@ class Scope:
 
     # --- facts ---------------------------------------------------------------------------------------------------
 
-    def _wrote(self, name: str, path: Path) -> None:
+    def _wrote(self, root: str, name: str, path: Path) -> None:
         if self.bodies:
-            self._writers.setdefault(name, []).append(path)
+            self._writers.setdefault((root, name), []).append(path)
 
     def knows_fact(self, name: str) -> bool:
         """Tell whether some step may keep a result under the name; an unresolved skill may hold any tool."""
@@ -100,10 +104,15 @@ class Scope:
             return True
         return self.playbook.allow_extra_tools and (not self.closed or self.spec(name) is not None)
 
-    def only_inside(self, name: str, path: Path) -> str | None:
-        """Name the `for_each` that the fact belongs to, where it is read outside; None where it can be read."""
-        writers = self._writers.get(name, ())
-        if not writers or path[0] not in _FRAMED or best_match(name, self._loose) is not None:
+    def only_inside(self, root: str, name: str, path: Path) -> str | None:
+        """
+        Name the `for_each` that a fact, an answer or a claim belongs to, where it is read outside.
+
+        None where it can be read.
+        """
+        writers = self._writers.get((root, name), ())
+        loose = root == "facts" and best_match(name, self._loose) is not None
+        if not writers or path[0] not in _FRAMED or loose:
             return None
         here = self.bodies.around(path)
         outer = [self.bodies.around(writer) for writer in writers]
@@ -114,9 +123,9 @@ class Scope:
     def item_facts(self) -> dict[str, list[str]]:
         """For each `for_each` without `collect`, in the order of the page, the names that its items write."""
         found: dict[str, list[str]] = {}
-        for name, writers in self._writers.items():
+        for (root, name), writers in self._writers.items():
             for body in (self.bodies.around(path)[-1:] for path in writers):
-                if body and body[0].spec.collect is None:
+                if root == "facts" and body and body[0].spec.collect is None:
                     found.setdefault(body[0].step, []).append(name)
         return {name: found[name] for name in self.results if name in found}
 

@@ -84,10 +84,11 @@ class Targets:
         if spot is None and not self._ends.is_word(word):
             known = (*self._ends.classes, DONE)
             return unknown_target(word, span, findings.offer(self._spots), findings.offer(known))
-        if ANY_ORDER in (home.block, spot.home.block if spot else None):
+        fence = home.fence.block if home.fence is not None else ""
+        if ANY_ORDER in (fence, spot.home.block if spot else ""):
             return target_in_any_order(word, span)
-        if spot is None or (home.fence is not None and spot.home in around(home)):
-            return target_outside(word, home.fence.block if home.fence else "", span, end=spot is None)
+        if spot is None or (fence and spot.home in around(home)):
+            return target_outside(word, fence, span, end=spot is None)
         beside = spot.home.block in {listing.block for listing in around(home)}
         return target_inside(word, spot.home.block, span, findings.at(spot.path), beside=beside)
 

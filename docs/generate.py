@@ -32,13 +32,13 @@ PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
          "--approve", "file:examples/ssh/approvals.json"),
     ),
     "phishing-triage": ("playbooks/library/phishing-triage.yaml", ()),
-    "refund-request": ("playbooks/library/refund-request.yaml", ()),
-    "refund-request-refused": (
-        "playbooks/library/refund-request.yaml",
-        ("--tools", "examples/refund/tools.py", "--input", "customer_id=c-17", "--input", "order_id=o-1001",
-         "--agent", "scripted:examples/refund/agent-wrong.jsonl", "--approve", "file:examples/refund/approvals.json"),
-    ),
-    "canary-deploy": ("playbooks/library/canary-deploy.yaml", ()),
+    **{
+        name: (f"playbooks/library/{name}.yaml", ())
+        for name in (
+            "suspicious-sign-in", "lost-device", "access-request", "refund-desk", "order-fulfilment", "canary-deploy",
+            "on-call-triage", "coding-agent", "paginated-export", "enrich-ip", "page-on-call", "restart-service",
+        )
+    },
 }  # fmt: skip
 
 

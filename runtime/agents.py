@@ -22,16 +22,34 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenStep:
+    """
+    A step in which an agent may work now.
+
+    Its description, hints and claims are those of `step`; `legal` is what it still takes.  `path` is the frame it
+    lies in: nothing for the run's own, `ramp[2]/` for an item of a `for_each`, `enrich/` for a sub-playbook.
+    """
+
+    step: Step
+    path: str = ""
+    legal: tuple[LegalCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Brief:
     """
     What an agent is told before each reply: its step, the calls that are legal now, and what came of the reply before.
 
-    A refused call is in `heard` with its `Deny`, whose `message` is written for the model.
+    Where branches run side by side several steps are open: `steps` has all of them, and `step` is the first.  A
+    refused call is in `heard` with its `Deny`, whose `message` is written for the model.  `said` is what the user has
+    answered, in a playbook with `conversation`.
     """
 
     step: Step
     legal: tuple[LegalCall, ...] = ()
     heard: tuple[Heard, ...] = ()
+    steps: tuple[OpenStep, ...] = ()
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)

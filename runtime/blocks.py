@@ -94,7 +94,7 @@ def more_items(run: Run, cursor: Cursor) -> None:
         return
     while block.started < len(block.items) and len(cursor.children) < each.concurrency:
         path = f"{place(cursor)}[{block.started}]/"
-        run.entered += 1
+        run.entered += run.opens(cursor, block.started)
         spawn(run, cursor, 0, item_frame(cursor.frame, path, each.name, block.items[block.started]))
     if not cursor.children:
         done(run, cursor, [block.results[index] for index in range(len(block.items))])

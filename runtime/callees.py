@@ -52,9 +52,7 @@ def send(run: Run, cursor: Cursor, frame: Frame) -> None:
     cursor.children = {0: child}
     run.frames.append(frame)
     run.size += len(definition.steps)
-    place = id(frame.outer), cursor.step
-    if place not in run.opened:  # a circle that calls the same playbook again and again is still one
-        run.opened.add(place)
+    if run.opens(cursor):
         run.most += len(definition.steps)
     shown = openly(definition, frame.inputs)
     run.record("called", definition.id, cursor.step, child.state, shown, frame.path)

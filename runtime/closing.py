@@ -5,7 +5,7 @@ from __future__ import annotations
 from .callees import give_back
 from .cursors import LAST, Cursor
 from .frames import Frame
-from .leaving import branch_off
+from .leaving import branch_off, close_up
 from .moves import begin_visit
 from .run import Run
 
@@ -22,6 +22,7 @@ def close_frames(run: Run) -> bool:
         begin(run, frame, steps[frame.closed])
         return True
     run.closers.pop(0)
+    close_up(run)
     child = frame.root
     if frame is not run.frame and child is not None and not child.gone and run.ending is None:
         give_back(run, child)

@@ -1,23 +1,23 @@
 """
 Running a session to its end with real tools.
 
-The session says what is to be done; the driver does it, one thing after another: the agent's allowed calls, the
-runtime's own calls, questions to people, the agent's next reply, waiting.
+The session says what is to be done; the driver does it, one thing after another: outside signals, the agent's allowed
+calls, the runtime's own calls, questions to people, the agent's next reply, waiting.  Branches that run side by side
+take turns: none waits for another that waits for a person or for time.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from guideway.statemachine.canonical import normal
-from guideway.statemachine.definition import StateKind
 from guideway.statemachine.errors import HostError
 
-from .agents import Agent, Brief, Heard, Reply
+from .agents import Agent, Brief, Heard, OpenStep, Reply
 from .approvals import Approvals, Question
 from .calls import Cancelled, Outcome, ToolCall, Unknown
 from .clocks import Clock, WallClock
@@ -25,8 +25,11 @@ from .decisions import Decisions, Nobody, enact
 from .plan import plan_of
 from .records import Record
 from .session import Session
+from .signals import NoSignals, Signals
+from .situation import awaited, converses, definition_for, never_begun, open_steps, overtaken, whom
 from .toolbox import Tools, call_tool, find_tool, first_agent_step, missing_tools
-from .verdicts import Allow, Cancel, Deny, RunCall, Verdict, Wait
+from .users import User
+from .verdicts import Allow, Ask, Deny, RunCall, Verdict, Wait
 
 
 class Why(StrEnum):
@@ -35,7 +38,7 @@ class Why(StrEnum):
     ENDED = "ended"
     """the run has an outcome"""
     WAITING = "waiting"
-    """for a person"""
+    """for a person, a signal, or something to hold"""
     SILENT = "silent"
     """the agent had nothing more to say"""
     INTERRUPTED = "interrupted"
@@ -61,6 +64,9 @@ class Watcher:
     def objected(self, approval_id: str, why: str) -> None:
         """A decision does not count."""
 
+    def answered(self, text: str) -> None:
+        """The user has said this to the agent's reply."""
+
 
 class Driver:
     """
@@ -71,6 +77,16 @@ class Driver:
     ...     {"id": "look", "call": {"tool": "query_siem", "args": {"hours": 24}}}]})
     >>> Driver(Session(machine), {"query_siem": lambda hours: {"hits": 3}}).run()
     Finish(why=<Why.ENDED: 'ended'>, text='success')
+
+    Args:
+        session: the run; another driver may have brought it so far.
+        tools: name -> function, for the playbook and those it calls.
+        agent: who works in agents' steps.
+        decisions: where decisions and answers of people come from; by default nobody decides.
+        clock: tells the time and waits.
+        watchers: are told what happens.
+        signals: where outside signals come from; by default none come.
+        user: who answers the agent in a playbook with `conversation`; by default nobody.
 
     Raises:
         HostError: a tool or an agent that the playbook needs was not given.
@@ -85,8 +101,9 @@ class Driver:
         decisions: Decisions | None = None,
         clock: Clock | None = None,
         watchers: Iterable[Watcher] = (),
+        signals: Signals | None = None,
+        user: User | None = None,
     ) -> None:
-        self._definition = plan_of(session.machine).definition
         check_means(session, tools, agent)
         self._session = session
         self._control = Approvals(session)
@@ -95,59 +112,91 @@ class Driver:
         self._decisions = decisions or Nobody()
         self._clock = clock or WallClock()
         self._watchers = tuple(watchers)
+        self._signals = signals or NoSignals()
+        self._user = user or User()
         self._told = 0
         self._allowed: deque[str] = deque()
         """ids of the agent's calls that may run and have not"""
         self._calls: dict[str, ToolCall] = {}
         """calls of the newest reply, by id"""
         self._heard: list[Heard] = []
+        self._put: set[tuple[Any, ...]] = set()
+        """questions that were put, and that nobody decided"""
+        self._unanswered: str | None = None
+        """what the agent has said to the user, while there is no answer"""
+        self._said = ""
+        """what the user has said, until the agent is told"""
+        self._silent: str | None = None
+        """the step in which the agent had nothing more to say"""
 
     def run(self) -> Finish:
         """
-        Go on until the run has ended, a person is waited for, or the agent falls silent.
+        Go on until the run has ended, somebody or something outside is waited for, or the agent falls silent.
 
         An interrupt (Ctrl-C) stops it cleanly: the call that was running is observed as unknown.
         """
+        self._put.clear()
         try:
             finish = None
             while finish is None and self._session.outcome is None:
                 self._tell()
-                finish = self._advance()
+                finish = None if self._advance() else self._stand()
         except KeyboardInterrupt:
-            finish = Finish(Why.INTERRUPTED, f"interrupted in `{self._session.state}`")
+            finish = Finish(Why.INTERRUPTED, f"interrupted in `{'`, `'.join(self._session.states)}`")
             self._give_up()
         self._tell()
         return finish or Finish(Why.ENDED, str(self._session.outcome))
 
-    def _advance(self) -> Finish | None:
-        """Do the next thing there is to do; say so where there is none."""
-        commands = self._session.commands
-        if self._allowed:
-            self._run_allowed(self._allowed.popleft())
-        elif call := next((c for c in commands if isinstance(c, RunCall)), None):
-            self._observe(call.call_id, self._call(call.call_id, call.tool, call.args))
-        elif self._control.pending:
-            return None if self._decide() else Finish(Why.WAITING, "; ".join(map(whom, self._control.pending)))
-        elif self._definition.states[self._session.state].kind is StateKind.STEP:
-            return self._turn()
-        elif wait := min((c for c in commands if isinstance(c, Wait)), key=lambda c: c.due, default=None):
-            self._wait(wait)
-        else:
-            return Finish(Why.WAITING, "; ".join(self._session.waiting) or f"nothing to do in `{self._session.state}`")
-        return None
+    def _advance(self) -> bool:
+        """Do the next thing there is to do; False where there is none."""
+        ways: tuple[Callable[[], bool], ...] = (
+            self._signal, self._work, self._decide, self._turn, self._pass_time, self._look_again,
+        )  # fmt: skip
+        return any(way() for way in ways)
 
-    def _run_allowed(self, call_id: str) -> None:
-        """Run one call of the agent's, unless the run has ended since it was allowed."""
-        if any(isinstance(c, Cancel) and c.call_id == call_id for c in self._session.commands):
-            self._observe(call_id, Cancelled())
-            return
-        call = self._calls[call_id]
-        self._observe(call_id, self._call(call_id, call.name, call.args))
+    def _stand(self) -> Finish:
+        """Say why the run does not go on."""
+        waits = [*map(whom, self._control.pending), *awaited(self._session)]
+        if self._unanswered is not None:
+            waits.append("the user to answer")
+        if not waits and self._silent is not None:
+            return Finish(
+                Why.SILENT, f"the agent has nothing more to say, and the run stands in step `{self._silent}`"
+            )
+        text = "; ".join(waits or self._session.waiting) or f"nothing to do in `{self._session.state}`"
+        return Finish(Why.WAITING, text)
+
+    def _signal(self) -> bool:
+        """Deliver the next outside signal that has come."""
+        names = [c.signal for c in self._session.commands if isinstance(c, Wait) and c.signal is not None]
+        signal = self._signals.next(names)
+        if signal is None:
+            return False
+        self._take(self._session.signal(signal.name, signal.data, self._clock.now()).verdicts)
+        return True
+
+    def _work(self) -> bool:
+        """Run one call: of the agent's, else of the runtime's own; give up one that was overtaken."""
+        if self._allowed:
+            call = self._calls[call_id := self._allowed.popleft()]
+            self._carry_out(call_id, call.name, call.args)
+        elif command := next((c for c in self._session.commands if isinstance(c, RunCall)), None):
+            self._carry_out(command.call_id, command.tool, command.args)
+        elif left := never_begun(self._session):
+            self._observe(left, Cancelled())
+        else:
+            return False
+        return True
+
+    def _carry_out(self, call_id: str, tool: str, args: Mapping[str, Any]) -> None:
+        """Make a call, unless the end of the run or of its branch has come before it."""
+        gone = overtaken(self._session, call_id)
+        self._observe(call_id, Cancelled() if gone else self._call(call_id, tool, args))
 
     def _call(self, call_id: str, tool: str, args: Mapping[str, Any]) -> Outcome:
         self._tell()
         try:
-            return call_tool(find_tool(self._tools, self._definition, tool), tool, args)
+            return call_tool(find_tool(self._tools, definition_for(self._session, call_id), tool), tool, args)
         except KeyboardInterrupt:
             self._session.observe(call_id, Unknown(), self._clock.now())
             raise
@@ -176,42 +225,71 @@ class Driver:
 
     def _decide(self) -> bool:
         """Put every open question to the source of decisions; True where one was decided."""
-        for question in self._questions():
-            objection = ""
-            while decision := self._decisions.decide(question, objection):
-                decided = enact(self._control, question, decision, self._clock.now())
-                self._take(decided.progress.verdicts)
-                if decided.accepted:
+        reminders = {c.call_id: c.reminders for c in self._session.commands if isinstance(c, Ask)}
+        for question in self._control.pending:
+            occasion = (question.approval_id, len(question.said), reminders.get(question.approval_id, 0))
+            if occasion not in self._put:
+                self._put.add(occasion)
+                if self._ask(question):
                     return True
-                objection = decided.reason
-                for watcher in self._watchers:
-                    watcher.objected(question.approval_id, objection)
-                if question.approval_id not in {open_.approval_id for open_ in self._control.pending}:
-                    return True  # time has closed it
         return False
 
-    def _questions(self) -> list[Question]:
-        """What is asked; before a step of the runtime's own call, with that call as it would be made now."""
-        return self._control.pending
+    def _ask(self, question: Question) -> bool:
+        """Put one question, again and again while what comes does not count; True where it was decided."""
+        objection = ""
+        while decision := self._decisions.decide(question, objection):
+            decided = enact(self._control, question, decision, self._clock.now())
+            self._take(decided.progress.verdicts)
+            if decided.accepted:
+                return True
+            objection = decided.reason
+            for watcher in self._watchers:
+                watcher.objected(question.approval_id, objection)
+            if question.approval_id not in {open_.approval_id for open_ in self._control.pending}:
+                return True  # time has closed it
+        return False
 
-    def _turn(self) -> Finish | None:
-        """Ask the agent, and propose what it wants to do."""
-        step = self._definition.states[self._session.state].step
-        if self._agent is None or step is None:
-            raise HostError(f"an agent works in `{self._session.state}`, and none was given")
-        self._sit_out()
-        reply = self._agent.reply(Brief(step, self._session.legal(), tuple(self._heard)))
+    def _turn(self) -> bool:
+        """Ask the agent, and propose what it wants to do; False where it cannot speak, or has nothing to say."""
+        steps = open_steps(self._session)
+        self._silent = None
+        if not steps or not self._user_answers():
+            return False
+        if self._agent is None:
+            raise HostError(f"an agent works in `{steps[0].step.id}`, and none was given")
+        if self._sit_out():
+            return True
+        reply = self._agent.reply(self._brief(steps))
         if reply is None:
-            return Finish(Why.SILENT, f"the agent has nothing more to say, and the run stands in step `{step.id}`")
+            self._silent = steps[0].step.id
+            return False
         self._propose(reply)
-        return None
+        return True
+
+    def _brief(self, steps: tuple[OpenStep, ...]) -> Brief:
+        said, self._said = self._said, ""
+        return Brief(steps[0].step, self._session.legal(), tuple(self._heard), steps, said)
+
+    def _user_answers(self) -> bool:
+        """The user has answered the agent's last reply, if that went to the user at all."""
+        if self._unanswered is None:
+            return True
+        self._tell()
+        answer = self._user.answer(self._unanswered)
+        if answer is None:
+            return False
+        self._unanswered, self._said = None, answer
+        for watcher in self._watchers:
+            watcher.answered(answer)
+        return True
 
     def _propose(self, reply: Reply) -> None:
         if reply.confidence is not None:
             self._session.claim(confidence=reply.confidence, now=self._clock.now())
-            if self._session.outcome is not None:
+            if not open_steps(self._session):
                 return
         calls = [own(call) for call in reply.calls]
+        self._unanswered = reply.text if not calls and converses(self._session) else None
         verdicts = self._session.propose(calls, text=reply.text, usage=reply.usage, now=self._clock.now())
         self._calls = {}
         for call, verdict in zip(calls, verdicts, strict=True):
@@ -219,14 +297,28 @@ class Driver:
             self._allow(verdict)
         self._heard = [Heard(call, verdict) for call, verdict in zip(calls, verdicts, strict=True)]
 
-    def _sit_out(self) -> None:
+    def _sit_out(self) -> bool:
         """Where a call was refused because its tool must rest a while, let that time pass before the agent goes on."""
-        barred = self._session.barred
+        barred, now = self._session.barred, self._clock.now()
         refused = {
             h.verdict.tool for h in self._heard if isinstance(h.verdict, Deny) and h.verdict.code == "retry_wait"
         }
-        if due := [barred[tool] for tool in refused if tool in barred]:
-            self._wait(Wait("", max(due), self._session.state))
+        due = [barred[tool] for tool in refused if tool in barred and barred[tool] > now]
+        if due:
+            self._wait(min([Wait("", max(due), self._session.state), *self._times()], key=lambda wait: wait.due))
+        return bool(due)
+
+    def _times(self) -> list[Wait]:
+        """The times that are waited for."""
+        return [c for c in self._session.commands if isinstance(c, Wait) and c.due is not None]
+
+    def _pass_time(self) -> bool:
+        """Wait for the next time that a branch waits for; who put a question off may be asked again after it."""
+        times = self._times()
+        if times:
+            self._wait(min(times, key=lambda wait: wait.due))
+            self._put.clear()
+        return bool(times)
 
     def _wait(self, wait: Wait) -> None:
         seconds = (wait.due - self._clock.now()).total_seconds()
@@ -234,7 +326,12 @@ class Driver:
             for watcher in self._watchers:
                 watcher.waits(wait, seconds)
             self._clock.wait_until(wait.due)
-        self._session.tick(max(self._clock.now(), wait.due))
+        self._take(self._session.tick(max(self._clock.now(), wait.due)).verdicts)
+
+    def _look_again(self) -> bool:
+        """Tell the session the time once more; True where that brought something about."""
+        self._take(self._session.tick(self._clock.now()).verdicts)
+        return self._session.outcome is not None or bool(self._session.since(self._told))
 
     def _give_up(self) -> None:
         """Calls that were allowed and have not begun did not happen."""
@@ -251,7 +348,7 @@ class Driver:
 
 def check_means(session: Session, tools: Tools, agent: Agent | None) -> None:
     """
-    Hold what was given against what the playbook needs, before anything runs.
+    Hold what was given against what the playbook and those it calls need, before anything runs.
 
     Raises:
         HostError: naming the tool, or the agent's step, and where it stands.
@@ -263,11 +360,6 @@ def check_means(session: Session, tools: Tools, agent: Agent | None) -> None:
         raise HostError(missing[0] + more)
     if agent is None and (step := first_agent_step(definition)) is not None:
         raise HostError(f"an agent works in step `{step}`, and none was given")
-
-
-def whom(question: Question) -> str:
-    """For whom a question waits, and what it is."""
-    return f"{' or '.join(question.approvers) or 'anybody'} to decide on `{question.step}`: {question.ask}"
 
 
 def own(call: ToolCall) -> ToolCall:

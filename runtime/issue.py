@@ -14,7 +14,6 @@ from .candidates import Admit, Hold, applies
 from .cursors import Cursor
 from .facts import copy
 from .gate import decide
-from .leaving import path_of
 from .moves import fail, take
 from .own import key_of
 from .questions import ask_call, ask_step, text
@@ -181,7 +180,7 @@ def hold(run: Run, bound: Bound, decision: Hold, again: bool) -> None:
 def note(run: Run, bound: Bound, verdict: str, detail: str | None = None) -> None:
     """Record the answer."""
     at = bound.cursor or run.single or run.root
-    where = path_of(bound.cursor)
+    where = bound.frame.path or None if bound.frame is not None else None
     run.record(
         "decided", bound.call_id, bound.tool, bound.args, verdict, bound.step, at.row.name, None, detail, None, None,
         where,

@@ -83,8 +83,13 @@ def branch_off(run: Run) -> None:
 
 def close_up(run: Run) -> None:
     """Where only one cursor is left, no look-up is needed."""
-    if not run.root.children and run.single is None:
+    if run.single is None and alone(run):
         run.single, run.openings = run.root, None
+
+
+def alone(run: Run) -> bool:
+    """There is one cursor only; the `finally` of a run that is ending does not count."""
+    return not run.root.children and (run.ending is not None or not any(frame.closer for frame in run.closers))
 
 
 def void(run: Run, approval_id: str, how: str) -> None:

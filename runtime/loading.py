@@ -9,6 +9,7 @@ from .answers_json import answer_of, command_of, moment
 from .cursors import NO_CHILDREN, Block, Cursor
 from .facts import copy
 from .frames import Frame
+from .leaving import alone
 from .openings import Openings
 from .own import Digest, Settled
 from .plan import Plan
@@ -45,7 +46,7 @@ def rebuild(plan: Plan, data: Data) -> Run:
     run.commands = {c[1]: command_of(c) for c in data["commands"]}
     run.fresh = [cursors[i] for i in data["fresh"]]
     run.watching = [cursors[i] for i in data["watching"]]
-    run.single = None if run.root.children else run.root
+    run.single = run.root if alone(run) else None
     if run.single is None:
         run.openings = Openings(cursor for cursor in run.root.all() if not cursor.children)
     return run

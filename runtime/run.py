@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -168,8 +169,8 @@ class Run:
 
     __slots__ = (
         "_made", "busy", "calls", "closers", "commands", "confidence", "ending", "entered", "frame", "frames", "fresh",
-        "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "opened", "openings", "outcome", "outstanding", "pending",
-        "plan", "predicates", "records", "refusals", "restless", "retired", "root", "run_id", "settled", "shown",
+        "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "opened", "openings", "outcome",
+        "outstanding", "pending", "plan", "predicates", "records", "refusals", "restless", "retired", "root", "run_id", "settled", "shown",
         "signalled", "single", "size", "started", "started_by", "text", "text_only", "timers", "tokens", "turn",
         "verdicts", "waiting", "watching",
     )  # fmt: skip
@@ -203,8 +204,8 @@ class Run:
     """open calls by id, oldest first"""
     settled: dict[str, tuple[str, Any, str | None]]
     """every id ever used and settled -> how, as `Settled` or bare, to tell a repeated report from another (S52)"""
-    opened: set[tuple[int, str]]
-    """where frames were opened in it: calling frame and step"""
+    opened: dict[tuple[str, str], int]
+    """where frames were opened in it -> how many at most at a time: a circle that opens them again is still one"""
 
     def __init__(
         self,
@@ -251,9 +252,9 @@ class Run:
 
     def __getattr__(self, name: str) -> Any:
         """Make a table that does not exist yet, empty."""
-        bit, make = TABLES[name] if name in TABLES else (0, None)
-        if make is None:
+        if name not in TABLES:
             raise AttributeError(name)
+        bit, make = TABLES[name]
         self._made |= bit
         table = make()
         setattr(self, name, table)
@@ -276,6 +277,18 @@ class Run:
             self.openings.remove(cursor)
         cursor.row = plan.rows[edge.target]
 
+    def opens(self, cursor: Cursor, number: int = 0) -> bool:
+        """
+        A frame is opened in the step of the cursor: True if one of that number is the first there in the macro-step.
+
+        Visits do not tell two places apart, so that a way round is counted as what it is (S9.4).
+        """
+        place = VISIT.sub("", cursor.frame.path), cursor.step
+        if number < self.opened.get(place, 0):
+            return False
+        self.opened[place] = number + 1
+        return True
+
     def cursors(self) -> Iterator[Cursor]:
         """Every cursor, each before those inside, and last those of `finally`."""
         yield from self.root.all()
@@ -290,6 +303,18 @@ class Run:
     def record(self, kind: str, *values: Any) -> None:
         """Append to the record, in the order of `records.FIELDS`."""
         self.records.append((kind, self.now, *values))
+
+
+VISIT = re.compile(r"#\d+(?=[\[/])")
+"""The number of a visit in the path of a frame."""
+
+
+def first(run: Run) -> Cursor:
+    """The first cursor in order, which stands for the run where one is asked for."""
+    cursor = run.root
+    while cursor.children:
+        cursor = next(iter(cursor.children.values()))
+    return cursor
 
 
 TABLES: dict[str, tuple[int, Callable[[], Any]]] = {
@@ -312,7 +337,7 @@ TABLES: dict[str, tuple[int, Callable[[], Any]]] = {
             "frames": list,
             "outstanding": dict,
             "settled": dict,
-            "opened": set,
+            "opened": dict,
         }.items()
     )
 }

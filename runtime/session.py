@@ -17,7 +17,6 @@ from guideway.statemachine.machine import Machine
 
 from . import quick, snapshot
 from .calls import Outcome, Succeeded, ToolCall, Usage, told
-from .cursors import Cursor
 from .ending import break_off
 from .facts import copy
 from .host import complete, fail, skip
@@ -27,7 +26,7 @@ from .plan import plan_of
 from .proposals import check_reply, foresee, open_turn, repeated
 from .records import Record, own_record, spread
 from .reports import arrive, check_report, heard_before, running, waits
-from .run import Predicates, Run
+from .run import Predicates, Run, first
 from .start import check_inputs, check_predicates, check_start, openly, set_limits
 from .teach import legal
 from .timers import let_pass, next_due, utc
@@ -322,7 +321,7 @@ class Session:
 
     def _progress(self) -> Progress:
         run = self._run
-        return Progress(here(run).state, tuple(run.verdicts), run.outcome)
+        return Progress(first(run).state, tuple(run.verdicts), run.outcome)
 
     def legal(self) -> tuple[LegalCall, ...]:
         """Calls that are legal now, each with its constraints."""
@@ -367,7 +366,7 @@ class Session:
     @property
     def state(self) -> str:
         """The state the cursor is in; where there are several, that of the first in order."""
-        return here(self._run).state
+        return first(self._run).state
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -397,11 +396,6 @@ class Session:
             run.shown += spread(run.records)
             run.records.clear()
             return [own_record(record) for record in run.shown[index:]]
-
-
-def here(run: Run) -> Cursor:
-    """The cursor that stands for the run where one is asked for."""
-    return run.single or next(run.leaves())
 
 
 def check_signal(run: Run, name: object) -> None:

@@ -18,7 +18,6 @@ from .facts import copy, keep_fact, keep_list
 from .frames import Frame
 from .gate import fact_of, same_visit
 from .issue import wait
-from .leaving import path_of
 from .monitors import settled as watch
 from .moves import fail, take
 from .own import Settled, clean
@@ -44,7 +43,7 @@ def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     run.settled[bound.call_id] = outcome
     run.record(
         "settled", bound.call_id, bound.tool, outcome.word, detail(outcome, fault), fault is None, bound.step,
-        path_of(bound.cursor),
+        frame.path or None,
     )  # fmt: skip
     if outcome.word != "cancelled":
         run.calls += 1

@@ -15,7 +15,7 @@ from .cursors import Cursor
 from .monitors import out_of_question
 from .own import Settled, clean
 from .plan import Line, Row
-from .run import Bound, Run, Status
+from .run import Bound, Run, Status, first
 from .verdicts import Deny, LegalCall
 
 REASONS: Mapping[str, str] = {
@@ -73,11 +73,6 @@ def refuse(
     if run.turn is not None and by_gate and not bound.automatic and code not in ("after_failed", "run_over"):
         run.turn.denied = True
     return denial
-
-
-def first(run: Run) -> Cursor:
-    """The first cursor in order, where nothing says which one is meant."""
-    return run.single or next(run.leaves())
 
 
 def explain(

@@ -14,6 +14,7 @@ from typing import Any
 from guideway.statemachine.canonical import normal
 from guideway.statemachine.definition import Definition, StateKind
 from guideway.statemachine.errors import HostError
+from guideway.statemachine.steps import Step
 from guideway.statemachine.tools import is_pattern
 
 from .calls import Failed, Outcome, Succeeded
@@ -35,16 +36,26 @@ def load_tools(source: str) -> dict[str, Callable[..., Any]]:
     >>> sorted(load_tools("shlex"))[:3]
     ['join', 'quote', 'split']
     """
-    module = _from_path(Path(source)) if _is_path(source) else _from_name(source)
-    tools = getattr(module, "TOOLS", None)
-    if tools is None:
+    return load_functions(source, "TOOLS")
+
+
+def load_functions(source: str, table: str) -> dict[str, Callable[..., Any]]:
+    """
+    Find functions in a module: those of the map named `table` (`TOOLS`, `PREDICATES`), else its own public ones.
+
+    Raises:
+        HostError: there is no such module, it cannot be imported, or it holds none.
+    """
+    module, what = _from_path(Path(source)) if _is_path(source) else _from_name(source), table.lower()
+    found = getattr(module, table, None)
+    if found is None:
         named = vars(module).items()
-        tools = {name: value for name, value in named if not name.startswith("_") and _own(value, module)}
-    if not isinstance(tools, Mapping) or not all(isinstance(name, str) and callable(tools[name]) for name in tools):
-        raise HostError(f"`TOOLS` of {source} must map the names of tools to functions")
-    if not tools:
-        raise HostError(f"{source} holds no tools: neither `TOOLS` nor a public function")
-    return dict(tools)
+        found = {name: value for name, value in named if not name.startswith("_") and _own(value, module)}
+    if not isinstance(found, Mapping) or not all(isinstance(name, str) and callable(found[name]) for name in found):
+        raise HostError(f"`{table}` of {source} must map the names of {what} to functions")
+    if not found:
+        raise HostError(f"{source} holds no {what}: neither `{table}` nor a public function")
+    return dict(found)
 
 
 def _is_path(source: str) -> bool:
@@ -103,24 +114,41 @@ def find_tool(tools: Tools, definition: Definition, name: str) -> Callable[..., 
 
 def missing_tools(definition: Definition, tools: Tools) -> Iterator[str]:
     """
-    Say, a sentence each, which tools the playbook cannot do without and nobody gave.
+    Say, a sentence each, which tools the playbook, and those it calls, cannot do without and nobody gave.
 
     Optional tools and patterns are passed over: a run may never need them.
     """
     told: set[str] = set()
-    for step in definition.steps.values():
-        entries = step.work.entries if step.work else ()
-        needed = [e.tool for e in entries if not e.optional and not is_pattern(e.tool)]
-        for tool in [step.call.tool] if step.call else needed:
-            if tool not in told and find_tool(tools, definition, tool) is None:
-                told.add(tool)
-                where = f" ({step.span})" if step.span else ""
-                yield f"no tool `{tool}` was given, and step `{step.id}` calls it{where}"
+    for part in parts(definition):
+        whose = "" if part is definition else f" of `{part.id}`"
+        for step in part.steps.values():
+            for tool in needed(part, step):
+                if tool not in told and find_tool(tools, part, tool) is None:
+                    told.add(tool)
+                    where = f" ({step.span})" if step.span else ""
+                    yield f"no tool `{tool}` was given, and step `{step.id}`{whose} calls it{where}"
+
+
+def parts(definition: Definition) -> tuple[Definition, ...]:
+    """The playbook itself, and every one that it calls."""
+    return (definition, *definition.callees.values())
+
+
+def needed(definition: Definition, step: Step) -> list[str]:
+    """The tools a step cannot do without, those of an `undo` included."""
+    if step.call is not None:
+        return [step.call.tool]
+    if step.undo is not None:
+        undone = [tool for tool in definition.tools.values() if tool.name in step.undo.tools or not step.undo.tools]
+        return [tool.undo.tool for tool in undone if tool.undo is not None]
+    entries = step.work.entries if step.work else ()
+    return [entry.tool for entry in entries if not entry.optional and not is_pattern(entry.tool)]
 
 
 def first_agent_step(definition: Definition) -> str | None:
-    """The first step of the page in which an agent works."""
-    names = (s.step.id for s in definition.states.values() if s.kind is StateKind.STEP and s.step is not None)
+    """The first step of the page in which an agent works; else that of a playbook it calls."""
+    states = (state for part in parts(definition) for state in part.states.values())
+    names = (state.step.id for state in states if state.kind is StateKind.STEP and state.step is not None)
     return next(names, None)
 
 

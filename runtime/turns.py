@@ -48,16 +48,29 @@ def start_macro_step(run: Run) -> None:
 
 def follow(run: Run) -> None:
     """What follows an event: outcomes that waited, deferred automatic calls, the next wave, the end of the turn."""
-    drain(run)
-    react(run)
-    if run.waiting:
-        again, run.waiting = run.waiting, []
-        for bound in again:
-            if bound.current:
-                admit_automatic(run, bound)
+    while True:
+        drain(run)
         react(run)
-    advance_turn(run)
-    react(run)
+        if run.waiting:
+            again, run.waiting = run.waiting, []
+            for bound in again:
+                if bound.current:
+                    admit_automatic(run, bound)
+            react(run)
+        advance_turn(run)
+        react(run)
+        if not arrived(run):
+            return
+
+
+def arrived(run: Run) -> bool:
+    """An outcome that waited for earlier ones waits no longer: what it waited for has become void meanwhile."""
+    for bound in run.turn.calls if run.turn is not None else ():
+        if bound.status is Status.ARRIVED:
+            return True
+        if bound.holds:
+            break
+    return bool(orphans(run))
 
 
 def advance_turn(run: Run) -> None:
@@ -124,12 +137,19 @@ def take_claims(run: Run, cursor: Cursor, bound: Bound) -> None:
 
 def drain(run: Run) -> None:
     """Apply the outcomes that have arrived, in model order, as far as they go (S15)."""
+    for bound in orphans(run):
+        settle(run, bound)
     turn = run.turn
     for bound in list(turn.calls) if turn else ():
         if bound.status is Status.ARRIVED and bound.outcome is not None:
             settle(run, bound)
         if bound.holds:
             return
+
+
+def orphans(run: Run) -> list[Bound]:
+    """Outcomes that have arrived of calls whose visit is gone: they wait for nothing (S26, S31)."""
+    return [b for b in run.outstanding.values() if b.orphan and b.status is Status.ARRIVED]
 
 
 def settle(run: Run, bound: Bound) -> None:

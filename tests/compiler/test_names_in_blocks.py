@@ -85,6 +85,30 @@ def test_s32_what_an_item_writes_is_read_inside_only() -> None:
     assert codes(loop("e", call("a")), outputs={"n": "history.a"}) == ["GW114"]
 
 
+@pytest.mark.parametrize(
+    ("read", "code"),
+    [('answers.q == "x"', "GW119"), ('claims.j.user == "x"', "GW118"), ("signals.n.ok == true", "GW119")],
+)
+def test_s32_what_people_signals_and_the_agent_say_of_an_item_is_read_inside_only(read: str, code: str) -> None:
+    """They lie in its frame as its facts do."""
+    steps: list[dict[str, Any]] = [
+        {"id": "q", "ask": "Well?"},
+        {"id": "j", "description": "Weigh it", "claims": {"user": "string"}},
+        {"id": "w", "wait": {"signal": "n"}},
+    ]
+
+    assert codes(loop("e", *steps, call("a", when=read))) == []
+    assert codes(loop("e", *steps), call("a", when=read)) == [code]
+
+
+def test_a_signal_that_also_ends_the_run_is_everybodys() -> None:
+    """Only what an item alone waits for is its own."""
+    wait = loop("e", {"id": "w", "wait": {"signal": "n"}})
+    condition = [{"signal": "n", "outcome": "stopped"}]
+
+    assert codes(wait, call("a", when="has(signals.n)"), termination=condition) == []
+
+
 def test_s32_an_item_reads_through_to_what_lies_around_it() -> None:
     """Facts of the playbook, and of the item of a loop around."""
     assert (

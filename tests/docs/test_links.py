@@ -12,7 +12,7 @@ from .pages import PAGES, ROOT, anchors, links
 REGISTRIES = re.compile(r"\b(pypi\.org|pythonhosted|npmjs|crates\.io|anaconda\.org|docker\.io|quay\.io)")
 MACHINE = re.compile(r"(?<![\w.])/(?:work|home|root|tmp|Users|opt)/\w")
 ADRS = sorted((ROOT / "docs" / "adr").glob("*.md"))
-TEXTS = [*PAGES, *sorted((ROOT / "docs").rglob("*.svg")), *sorted((ROOT / "docs" / "playbooks").glob("*"))]
+TEXTS = [*PAGES, *sorted((ROOT / "docs").rglob("*.svg")), *sorted((ROOT / "docs" / "playbooks").rglob("*.yaml"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -13,13 +13,14 @@ from guideway.runtime.agents import Agent
 from guideway.runtime.approvals import Approvals
 from guideway.runtime.clocks import Clock, LeapingClock, WallClock
 from guideway.runtime.decisions import Decisions, Nobody, Recorded, RejectAll
-from guideway.runtime.driver import Driver, Finish, Watcher, Why, whom
+from guideway.runtime.driver import Driver, Finish, Watcher, Why
 from guideway.runtime.narrate import Narrator
 from guideway.runtime.plan import plan_of
 from guideway.runtime.records import to_json
 from guideway.runtime.redact import Redactor
 from guideway.runtime.scripted import ScriptedAgent
 from guideway.runtime.session import Session
+from guideway.runtime.situation import whom
 from guideway.runtime.toolbox import first_agent_step, load_tools, missing_tools
 from guideway.runtime.trace import TraceFile
 from guideway.statemachine.definition import Definition, OutcomeClass
