@@ -106,7 +106,8 @@ class _Lowering:
         termination = lower_termination(playbook.termination, reader, self.ends)
         anywhere = self._anywhere([(branch.target, branch.span) for branch in termination])
         outputs = self._outputs()
-        policies = lower_policies(playbook.policies, reader, steps)
+        written = {name: step for name, step in steps.items() if name != ANY_ORDER}
+        policies = lower_policies(playbook.policies, reader, written)
         made = [*states, *map(closing_state, last)]
         self._check_ids({each.step.id: each.path for each in keys}, made)
         self._check_outcomes(made, [branch.target for branch in termination if branch.outcome is None])
@@ -114,8 +115,7 @@ class _Lowering:
         keep_results(reader)
         if self.findings.refused:
             return Compiled(None, in_order(self.findings.found))
-        written = {**reader.scope.facts, **reader.scope.results}
-        count = len(steps) - (ANY_ORDER in steps)
+        kept = {**reader.scope.facts, **reader.scope.results}
         definition = Definition(
             **self._said(),
             initial=states[0].name if states else "success",
@@ -126,9 +126,9 @@ class _Lowering:
             terms=reader.terms,
             termination=termination,
             anywhere=anywhere,
-            max_iterations=playbook.max_iterations or max(LEAST_ITERATIONS, ITERATIONS_PER_STEP * count),
-            facts=reader.projections.facts(written),
-            history=reader.projections.history(written),
+            max_iterations=playbook.max_iterations or max(LEAST_ITERATIONS, ITERATIONS_PER_STEP * len(written)),
+            facts=reader.projections.facts(kept),
+            history=reader.projections.history(kept),
             reads_now=reader.reads_now,
             unresolved_skills=tuple(self.lowering.unresolved),
             outputs=outputs,

@@ -95,13 +95,28 @@ class Reader:
         return found
 
     def listed(self, step: str, source: str, path: Path) -> Expression | None:
-        """Read the `in` of the `for_each` `step`, which must give a list, and learn what its items are."""
-        found = self.expression(source, "items", path, wants="")
+        """
+        Read the `in` of the `for_each` `step`, which must give a list, and learn what its items are.
+
+        `{{ EXPR }}` around the whole says the same as the expression alone.
+        """
+        found, offset = self._alone(source, path)
         if found is not None:
             made = self._types.of_items(step, found, self.items_in_reach(path))
             if made.kind not in ("list", "dynamic"):
-                self._report([TypeProblem(f"`{source}` is {made}, and `for_each` goes through a list", 0)], path, 0)
+                what = f"`{found.source}` is {made}, and `for_each` goes through a list"
+                self._report([TypeProblem(what, 0)], path, offset)
         return found
+
+    def _alone(self, source: str, path: Path) -> tuple[Expression | None, int]:
+        if "{{" not in source:
+            return self.expression(source, "items", path, wants=""), 0
+        found = self.template(source, "items", path)
+        if found is not None and found.whole:
+            return found.expressions[0], found.offsets[0]
+        if found is not None:
+            self._report([TypeProblem("a text is no list", 0, "write the expression alone")], path, 0)
+        return None, 0
 
     def items(self, step: str, items: list[Any], path: Path) -> None:
         """Read a written list, and learn what its items are."""
@@ -126,13 +141,13 @@ class Reader:
                 self._type(expression, path, offset, tool, "")
         return found
 
-    def templates(self, value: Any, place: str, path: Path) -> None:
-        """Read every text inside a JSON value."""
+    def templates(self, value: Any, place: str, path: Path, tool: str | None = None) -> None:
+        """Read every text inside a JSON value; `tool` as for `expression`."""
         waiting: list[tuple[Any, Path]] = [(value, path)]
         while waiting:
             part, where = waiting.pop()
             if isinstance(part, str):
-                self.template(part, place, where)
+                self.template(part, place, where, tool)
             elif isinstance(part, Mapping):
                 waiting += [(below, (*where, key)) for key, below in reversed(list(part.items()))]
             elif isinstance(part, list):

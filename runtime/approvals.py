@@ -27,7 +27,7 @@ from .leaving import path_of
 from .monitors import approved
 from .moves import fail, take
 from .own import Settled, clean, own
-from .persons import needed, objection_to, roles, settled
+from .persons import needed, no_more, objection_to, roles, settled
 from .questions import close
 from .run import Bound, Pending, Run, Status
 from .session import Session
@@ -95,8 +95,9 @@ class Approvals:
         `groups` are those the person belongs to, as the host knows them: an approver is a person or a group.  Where
         several must allow it, it stays open until they have.
         """
-        said = partial(granted, note=note, groups=member_of(groups))
-        return self._decide(approval_id, person(by), now, said, of=("step", "call"), groups=member_of(groups))
+        mine = member_of(groups)
+        said, check = partial(granted, note=note, groups=mine), partial(no_more, by=person(by), groups=mine)
+        return self._decide(approval_id, person(by), now, said, of=("step", "call"), groups=mine, check=check)
 
     def reject(
         self, approval_id: str, *, by: str, groups: Collection[str] = (), note: str = "", now: datetime | None = None

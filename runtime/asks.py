@@ -42,9 +42,9 @@ class Asked:
     known: Mapping[str, Any]
     terms: Mapping[str, Expression]
 
-    def shown(self, approvals: Sequence[Approval], hide: Hide) -> str:
-        """The text without its secrets; `approvals` are those it may have been written by, `hide` is for the rest."""
-        ways = [list(self._pieces(approval.ask, hide)) for approval in approvals]
+    def shown(self, sources: Sequence[str], hide: Hide) -> str:
+        """The text without its secrets; `sources` are those it may have been made from, `hide` is for the rest."""
+        ways = [list(self._pieces(source, hide)) for source in sources]
         ways.sort(key=lambda pieces: (any(p.text is None for p in pieces), not any(p.secret for p in pieces)))
         for pieces in ways:
             if (text := put_together(pieces, self.ask)) is not None:
@@ -151,6 +151,13 @@ def rightmost(runs: Sequence[Sequence[Piece]], solid: Sequence[str], text: str) 
         if run[0].text is None:
             begins[index] = begins[index - 1] + len(solid[index - 1]) if index else 0
     return begins
+
+
+def sources_of(definition: Definition, of: str, step: Step | None, tool: str | None) -> list[str]:
+    """Every text that a question may have been made from, each rule of an approval being one."""
+    if of == "ask":
+        return [step.ask.question] if step is not None and step.ask is not None else []
+    return [rule.ask for approval in approvals_of(definition, of, step, tool) for rule in approval.rules()]
 
 
 def approvals_of(definition: Definition, of: str, step: Step | None, tool: str | None) -> list[Approval]:

@@ -12,16 +12,16 @@ from .run import Run
 
 def close_frames(run: Run) -> bool:
     """Begin the next step of `finally` that is due, one at a time; True where something has moved."""
-    if not run.closers or (run.ending is not None and unsettled(run)):
+    if any(frame.closer is not None for frame in run.closers):
         return False
-    frame = run.closers[0]
-    if frame.closer is not None:
+    frame = next((frame for frame in run.closers if not unsettled(run, frame)), None)
+    if frame is None:
         return False
     steps = frame.plan.definition.closing
     if frame.closed < len(steps):
         begin(run, frame, steps[frame.closed])
         return True
-    run.closers.pop(0)
+    run.closers.remove(frame)
     close_up(run)
     child = frame.root
     if frame is not run.frame and child is not None and not child.gone and run.ending is None:
@@ -29,10 +29,12 @@ def close_frames(run: Run) -> bool:
     return True
 
 
-def unsettled(run: Run) -> bool:
-    """The run is ending, and calls of before, or an open turn, are not settled yet."""
-    calls = (bound for bound in run.outstanding.values() if bound.cursor is None or not bound.cursor.closes)
-    return run.turn is not None or any(calls)
+def unsettled(run: Run, frame: Frame) -> bool:
+    """Calls of the frame are still under way; at the end of the run, any call, or an open turn."""
+    calls = [bound for bound in run.outstanding.values() if bound.cursor is None or not bound.cursor.closes]
+    if run.ending is not None:
+        return run.turn is not None or bool(calls)
+    return any(bound.frame is not None and frame in bound.frame.playbooks() for bound in calls)
 
 
 def begin(run: Run, frame: Frame, name: str) -> None:

@@ -157,14 +157,14 @@ def fits(found: Mapping[str, Any], question: Question) -> bool:
 def enact(control: Approvals, question: Question, decision: Decision, now: Any) -> Decided:
     """Put a decision to the control plane."""
     about: dict[str, Any] = {"by": decision.by, "note": decision.note, "now": now}
-    member, asked = {"groups": decision.groups}, question.approval_id
+    asked, groups = question.approval_id, decision.groups
     match decision.verb:
         case "approve":
-            return control.approve(asked, **about, **member)
+            return control.approve(asked, groups=groups, **about)
         case "reject":
-            return control.reject(asked, **about, **member)
+            return control.reject(asked, groups=groups, **about)
         case "answer":
-            return control.answer(asked, decision.answer, fields=decision.fields, **about, **member)
+            return control.answer(asked, decision.answer, fields=decision.fields, groups=groups, **about)
         case "withdraw":
             return control.withdraw(asked, note=decision.note, now=now)
         case "happened":

@@ -157,7 +157,7 @@ class Driver:
     def _stand(self) -> Finish:
         """Say why the run does not go on."""
         waits = [*map(whom, self._control.pending), *awaited(self._session)]
-        if self._unanswered is not None:
+        if self._unanswered is not None and open_steps(self._session):
             waits.append("the user to answer")
         if not waits and self._silent is not None:
             return Finish(

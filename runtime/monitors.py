@@ -55,9 +55,20 @@ def forbids(run: Run, bound: Bound, frame: Frame, step: str, earlier: list[Bound
     """The first policy, innermost playbook first, that the call, made in `step`, would violate (S14.7)."""
     for playbook in frame.playbooks():
         for policy in playbook.plan.definition.policies:
-            if violates(run, bound, Made(frame, step), playbook, policy):
+            made = Made(frame, step)
+            if policy.kind in CHAINS and earlier and in_chain(run, [bound, *earlier], made, playbook, policy):
+                return Forbidden(policy, True)
+            if violates(run, bound, made, playbook, policy):
                 return Forbidden(policy, any(concerns(other, policy) for other in earlier))
     return None
+
+
+def in_chain(run: Run, calls: list[Bound], made: Made, playbook: Frame, policy: Policy) -> bool:
+    """One of the calls is an event of the chain: which of two comes next must not be left to chance."""
+    first, *others = calls
+    if columns(run, playbook, policy, first, made):
+        return True
+    return any(columns(run, playbook, policy, o, Made(o.frame or playbook, o.step)) for o in others)
 
 
 def out_of_question(run: Run, tool: str, cursor: Cursor) -> bool:
@@ -246,9 +257,18 @@ def breach(frame: Frame) -> str | None:
     return next((policy.id for policy in frame.plan.definition.policies if broken(frame, policy)), None)
 
 
+def fewest(frame: Frame, policy: Policy) -> int:
+    """How often the event has happened; with `same`, that of the combination seen least often, of those seen at all."""
+    if not policy.same:
+        return number(frame, policy, "", kept=True)
+    monitors = frame.monitors or {}
+    seen = {**monitors.get(policy.id, {}), **monitors.get(policy.id + "+", {})}
+    return min((number(frame, policy, key, kept=True) for key in seen), default=policy.least or 0)
+
+
 def broken(frame: Frame, policy: Policy) -> bool:
     """The policy is not kept as things stand."""
-    if policy.least is not None and not policy.same and number(frame, policy, "", kept=True) < policy.least:
+    if policy.least is not None and fewest(frame, policy) < policy.least:
         return True
     found = (frame.monitors or {}).get(policy.id, 0)
     states = found.values() if isinstance(found, dict) else (found,)

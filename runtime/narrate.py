@@ -6,27 +6,17 @@ What tools and models said is shown with every character that could move a curso
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from guideway.statemachine.definition import Definition, StateKind
-from guideway.statemachine.span import escaped
-from guideway.statemachine.steps import Entry
+from guideway.statemachine.definition import Definition, State, StateKind
+from guideway.statemachine.steps import Entry, Step
 from guideway.statemachine.tools import Tool
 
-from .driver import Watcher
-from .records import Record, to_json
-from .redact import Redactor
 from .teach import REASONS
-from .verdicts import Wait
-
-LONGEST = 120
-"""Characters of one value in a line."""
-WIDEST = 200
-"""Characters of the arguments of one call."""
+from .wording import arguments, call_text, printable, value_text
 
 
 class Mark(StrEnum):
@@ -44,40 +34,19 @@ class Mark(StrEnum):
     OK = "ok"
     FAULT = "fault"
     TIME = "time"
+    SIGNAL = "signal"
+    USER = "user"
     END = "end"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: what it is about, its text, and how far it stands in."""
+    """One line: what it is about, its text, how far it stands in, and, of a `step`, the step's id."""
 
     mark: Mark
     text: str
     indent: int = 0
-
-
-class Narrator(Watcher):
-    """Tells what happens, line by line, to `tell`."""
-
-    def __init__(self, definition: Definition, redactor: Redactor, tell: Callable[[Line], None]) -> None:
-        self._definition = definition
-        self._redactor = redactor
-        self._tell = tell
-
-    def happened(self, records: Sequence[Record]) -> None:
-        """Tell the records."""
-        for record in records:
-            for line in narrate(self._redactor.record(to_json(record)), self._definition):
-                self._tell(line)
-
-    def waits(self, wait: Wait, seconds: float) -> None:
-        """Tell how long."""
-        self._tell(Line(Mark.TIME, f"waits {seconds:.1f} s", 1))
-
-    def objected(self, approval_id: str, why: str) -> None:
-        """Tell why a decision does not count."""
-        reason = printable(self._redactor.hide(why))
-        self._tell(Line(Mark.FAULT, f"the decision on {printable(approval_id)} does not count: {reason}", 1))
+    step: str = ""
 
 
 def narrate(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
@@ -90,7 +59,8 @@ def narrate(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]
     """
     tellers: Mapping[str, Callable[[Mapping[str, Any], Definition], Iterator[Line]]] = {
         "started": _started, "turn": _turn, "decided": _decided, "settled": _settled, "moved": _moved,
-        "asked": _asked, "answered": _answered, "due": _due, "claimed": _claimed, "host": _host,
+        "asked": _asked, "allowed": _allowed, "answered": _answered, "due": _due, "claimed": _claimed, "host": _host,
+        "signalled": _signalled, "called": _called, "returned": _returned, "closed": _closed, "policy": _policy,
         "turn_ended": _turn_ended, "ended": _ended,
     }  # fmt: skip
     teller = tellers.get(record["kind"])
@@ -105,20 +75,43 @@ def _started(record: Mapping[str, Any], definition: Definition) -> Iterator[Line
     yield from _arrival(definition.initial, definition)
 
 
-def _arrival(name: str, definition: Definition, extra: str = "") -> Iterator[Line]:
-    """Entering a state; routers and ends say nothing of their own."""
+QUIET = (StateKind.ROUTER, StateKind.JOIN, StateKind.END)
+"""States that say nothing of their own."""
+
+
+def _arrival(name: str, definition: Definition) -> Iterator[Line]:
+    """Entering a state."""
     state = definition.states[name]
-    if state.kind in (StateKind.STEP, StateKind.CALL, StateKind.APPROVAL) and state.step is not None:
-        about = printable(state.step.description, 100)
-        yield Line(Mark.STEP, printable(state.step.id) + (f": {about}" if about else "") + extra)
+    if state.kind not in QUIET and state.step is not None:
+        step = state.step.id
+        about = printable(state.step.description, 100) or block_text(state, state.step)
+        yield Line(Mark.STEP, printable(step) + (f": {about}" if about else ""), step=step)
+
+
+def block_text(state: State, step: Step) -> str:
+    """What a step without a description does, where that is no call and no question: those tell it themselves."""
+    match state.kind:
+        case StateKind.FORK if step.parallel is not None:
+            return f"{len(step.parallel.branches)} branches"
+        case StateKind.EACH if step.each is not None:
+            return f"once for each {printable(step.each.name)}"
+        case StateKind.LOOP if step.repeat is not None:
+            return f"until {printable(step.repeat.until.source)}"
+        case StateKind.WAIT if step.wait is not None and step.wait.signal is not None:
+            return f"wait for the signal {printable(step.wait.signal)}"
+        case StateKind.WAIT if step.wait is not None and step.wait.until is not None:
+            return f"wait until {printable(step.wait.until.source)}"
+        case StateKind.UNDO if step.undo is not None:
+            return f"take back {', '.join(map(printable, step.undo.tools)) or 'all'}"
+    return ""
 
 
 def _moved(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
     source, event, target = record["source"], record["event"], record["target"]
     parts = [] if event in USUAL else [event]
-    if (why := record.get("why", "")) and not why.startswith("approved by "):
+    if (why := record.get("why", "")) and not why.startswith(("approved by ", "answered")):
         parts.append(printable(why, 300))
-    if guard := chosen(definition, source, event, target):
+    if event != "forked" and (guard := chosen(definition, source, event, target)):
         parts.append(guard)
     if parts:
         yield Line(Mark.BRANCH, f"{', '.join(parts)} -> {place(target, definition)}", 1)
@@ -126,7 +119,7 @@ def _moved(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
         yield from _arrival(target, definition)
 
 
-USUAL = ("completed", "approved", "entered")
+USUAL = ("completed", "approved", "entered", "forked", "joined", "again")
 
 
 def place(name: str, definition: Definition) -> str:
@@ -203,15 +196,51 @@ def _asked(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
     yield Line(Mark.ASK, f"{whom} on {printable(record['step'])}: {printable(record['ask'], 300)}{call}", 1)
 
 
+def _allowed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
+    note = f": {printable(record['note'], 300)}" if record.get("note") else ""
+    yield Line(Mark.ANSWER, f"{printable(record['step'])} allowed by {printable(record['by'])}{note}; more must", 1)
+
+
 def _answered(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
     by = f" by {printable(record['by'])}" if record.get("by") else ""
+    answer = f": {value_text(record['answer'])}" if record.get("answer") else ""
     note = f": {printable(record['note'], 300)}" if record.get("note") else ""
-    yield Line(Mark.ANSWER, f"{printable(record['step'])} {record['decision']}{by}{note}", 1)
+    yield Line(Mark.ANSWER, f"{printable(record['step'])} {record['decision']}{by}{answer}{note}", 1)
+
+
+DUE = {
+    "timeout": "the timeout of {} is due", "expire": "the question of {} has expired",
+    "remind": "a reminder of {} is due", "limit": "the time limit is due",
+}  # fmt: skip
 
 
 def _due(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
-    if record["timer"] == "timeout":
-        yield Line(Mark.TIME, f"the timeout of {printable(record['step'])} is due", 1)
+    if text := DUE.get(record["timer"]):
+        yield Line(Mark.TIME, text.format(printable(record.get("step", ""))), 1)
+
+
+def _signalled(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
+    data = f" {value_text(record['data'])}" if "data" in record else ""
+    yield Line(Mark.SIGNAL, f"{printable(record['signal'])}{data}", 1)
+
+
+def _called(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
+    yield Line(Mark.BRANCH, f"calls {call_text(record['playbook'], record.get('inputs'))}", 1)
+    yield from _arrival(record["state"], definition)
+
+
+def _returned(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
+    yield Line(Mark.BRANCH, f"{printable(record['playbook'])} returns {printable(record['outcome'])}", 1)
+
+
+def _closed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
+    if record["event"] != "completed":
+        why = f": {printable(record['why'], 300)}" if record.get("why") else ""
+        yield Line(Mark.FAULT, f"{printable(record['step'])} {record['event']}{why}", 1)
+
+
+def _policy(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
+    yield Line(Mark.FAULT, f"the policy {printable(record['policy'])} was not kept", 1)
 
 
 def _claimed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
@@ -223,43 +252,9 @@ def _host(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
 
 
 def _turn_ended(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
-    said = {"nudged": "calls nothing; the agent is nudged", "skipped": "calls nothing; the step is skipped"}
-    if text := said.get(record.get("effect", "")):
-        yield Line(Mark.BRANCH, text, 1)
+    if record.get("effect") == "nudged":
+        yield Line(Mark.BRANCH, "calls nothing; the agent is nudged", 1)
 
 
 def _ended(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
     yield Line(Mark.END, printable(record["outcome"]))
-
-
-def call_text(tool: str, args: Any) -> str:
-    """
-    A call as people read it.
-
-    >>> call_text("isolate_host", {"host": "ws-7", "hours": 2})
-    'isolate_host(host="ws-7", hours=2)'
-    """
-    return f"{printable(tool)}({arguments(args) if isinstance(args, Mapping) else ''})"
-
-
-def arguments(args: Mapping[str, Any]) -> str:
-    """Names and values, shortened: the trace holds them whole."""
-    whole = ", ".join(f"{printable(name)}={value_text(value, 60)}" for name, value in args.items())
-    return printable(whole, WIDEST)
-
-
-def value_text(value: Any, limit: int = LONGEST) -> str:
-    """A value as JSON, never at length."""
-    return printable(json.dumps(value, ensure_ascii=False), limit)
-
-
-def printable(text: Any, limit: int = LONGEST) -> str:
-    r"""
-    Cut a text, and show what cannot be seen.
-
-    >>> printable("a\x1b[31mb\n"), printable("x" * 9, 4)
-    ('a\\x1b[31mb\\n', 'xxxx…')
-    """
-    text = str(text)
-    cut = text if len(text) <= limit else text[:limit] + "…"
-    return escaped(cut)

@@ -8,11 +8,16 @@ from .run import Pending
 
 
 def objection_to(pending: Pending, by: str, groups: Collection[str]) -> str | None:
-    """Why this person's word does not count."""
+    """Why this person has no say here."""
     if by in pending.excluded or any(group in pending.excluded for group in groups):
         return f"{by} may not decide this: {', '.join(pending.excluded)} may not"
     if pending.approvers and not roles(pending, by, groups):
         return f"{by} may not decide this; {', '.join(pending.approvers)} may"
+    return None
+
+
+def no_more(pending: Pending, by: str, groups: Collection[str]) -> str | None:
+    """Why this person's yes adds nothing."""
     if any(by == said for said, _ in pending.said):
         return f"{by} has allowed it already; another person must, too"
     if not useful(pending, by, groups):

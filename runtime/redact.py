@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.expressions import Terms
-from guideway.statemachine.tools import Tool
 
-from .asks import Asked, approvals_of
+from .asks import Asked, sources_of
 from .marks import HIDDEN, Marks, unique
+from .tool_marks import MarksOfTools
 
 if TYPE_CHECKING:
     from .approvals import Question
@@ -35,14 +35,15 @@ EVALUATED = ("where", "approval", "expect")
 """Faults that an expression over the arguments found."""
 KEPT = (
     "kind", "at", "playbook", "digest", "verdict", "state", "source", "event", "target", "outcome", "code", "of",
-    "step", "number", "tokens", "confidence", "counts", "timer", "effect", "verb", "rule", "because",
+    "step", "number", "tokens", "confidence", "counts", "timer", "effect", "verb", "rule", "because", "frame", "signal",
+    "policy", "standing",
 )  # fmt: skip
 """Words and numbers of the engine and of the playbook: nothing that an input could have put there."""
 
 
 class Redactor:
     """
-    Knows the sensitive inputs of one run, and which parameters its tools mark.
+    Knows the sensitive inputs of one run, and which parameters its tools mark, those of called playbooks included.
 
     >>> from guideway.statemachine.definition import Input
     >>> definition = Definition("p", "P", "a", {}, {}, inputs={"token": Input("token", sensitive=True)})
@@ -53,17 +54,25 @@ class Redactor:
 
     def __init__(self, definition: Definition, inputs: Mapping[str, Any]) -> None:
         self._definition = definition
-        self._inputs = {name: inputs.get(name, given.default) for name, given in definition.inputs.items()}
-        self._marks: dict[tuple[str, bool], Marks] = {}
+        self._parts = (definition, *definition.callees.values())
+        self._inputs = given(definition, inputs)
+        self._marks = MarksOfTools(self._parts)
         self._texts: set[str] = set()
         self._numbers: set[float] = set()
-        for name, declared in definition.inputs.items():
-            value = self._inputs[name]
+        self._longest_first: list[str] = []
+        self._words: frozenset[str] = frozenset()
+        self.learn(definition, inputs)
+
+    def learn(self, definition: Definition, inputs: Mapping[str, Any]) -> None:
+        """Hide from now on what is sensitive in the inputs that one playbook was given."""
+        for name, value in given(definition, inputs).items():
+            declared = definition.inputs[name]
             clean = HIDDEN if declared.sensitive else Marks(declared.schema).hide(value)
             for secret in hidden_leaves(value, clean):
                 self._learn(secret)
         self._longest_first = sorted((text for text in self._texts if len(text) >= SHORTEST), key=len, reverse=True)
-        self._words = frozenset(words(definition)) if self._texts else frozenset[str]()
+        if self._texts and not self._words:
+            self._words = frozenset(word for part in self._parts for word in words(part))
 
     def _learn(self, secret: Any) -> None:
         if not isinstance(secret, str):
@@ -91,7 +100,7 @@ class Redactor:
 
     def args(self, tool: str | None, args: Any) -> Any:
         """The arguments of a call as they may be shown: what the tool's schema marks is hidden in its place."""
-        return self.hide(self._marked(tool, args))
+        return self.hide(self._marks.args(tool, args))
 
     def question(self, question: Question) -> Question:
         """A question as it may be shown: its text, and its call."""
@@ -104,34 +113,46 @@ class Redactor:
         kept = {key: record[key] for key in KEPT if key in record}
         shown = {key: self.hide(value) for key, value in record.items() if key not in kept} | kept
         tool = record.get("tool")
-        if isinstance(tool, str) and self._tool(tool) is not None:
+        if isinstance(tool, str) and self._marks.knows(tool):
             shown["tool"] = tool
         if "args" in record:
             shown["args"] = self.args(tool, record["args"])
         match record["kind"]:
-            case "started":
-                shown["inputs"] = self.hide(self._given(record.get("inputs")))
+            case "started" | "called":
+                shown["inputs"] = self.hide(self._given(record["playbook"], record.get("inputs")))
             case "asked":
                 shown["ask"] = self._ask(record)
                 shown["approvers"] = [self._person(name) for name in record.get("approvers", ())]
-            case "answered":
+            case "answered" | "allowed":
                 shown["by"] = self._person(record.get("by"))
+                shown["groups"] = [self._person(name) for name in record.get("groups", ())]
+                shown["answer"] = self._answer(record)
             case "decided" if "detail" in record:
-                clean = self._marked(tool, record.get("args"))
+                clean = self._marks.args(tool, record.get("args"))
                 shown["detail"] = self.hide(fault_text(record["detail"], record.get("args"), clean, record.get("code")))
             case "settled" if isinstance(record.get("detail"), Mapping):
                 shown["detail"] = self.hide(self._detail(str(tool), record["detail"]))
         return {key: shown[key] for key in record}
 
-    def _given(self, inputs: Any) -> Any:
-        declared = self._definition.inputs
-        return {name: Marks(declared[name].schema).hide(value) for name, value in dict(inputs or {}).items()}
+    def _given(self, playbook: str, inputs: Any) -> Any:
+        part = self._definition.callees.get(playbook, self._definition)
+        return {name: Marks(part.inputs[name].schema).hide(value) for name, value in dict(inputs or {}).items()}
+
+    def _answer(self, record: Mapping[str, Any]) -> Any:
+        """What a person has answered: a label is the playbook's, and fields may be marked."""
+        answer = record.get("answer")
+        asks = [step.ask for part in self._parts if (step := part.steps.get(record["step"])) and step.ask]
+        if any(answer in ask.choices for ask in asks):
+            return answer
+        for ask in asks:
+            answer = Marks({"properties": dict(ask.fields)}).hide(answer)
+        return self.hide(answer)
 
     def _detail(self, tool: str, detail: Mapping[str, Any]) -> dict[str, Any]:
         """What came of a call; a result schema may mark places, too."""
         if "result" not in detail:
             return dict(detail)
-        clean = self._marks_of(tool, result=True).hide(detail["result"])
+        clean = self._marks.result(tool, detail["result"])
         code = "bad_args" if str(detail.get("fault")).startswith("result_schema") else "expect"
         told = {"fault": fault_text(detail["fault"], detail["result"], clean, code)} if "fault" in detail else {}
         return {**detail, "result": clean, **told}
@@ -141,29 +162,16 @@ class Redactor:
         return name if name in self._words else self.hide(name)
 
     def _ask(self, record: Mapping[str, Any]) -> str:
-        args = record.get("args")
-        ask, clean = str(record["ask"]), self._marked(record.get("tool"), args)
+        args, tool = record.get("args"), record.get("tool")
+        ask, clean = str(record["ask"]), self._marks.args(tool, args)
         if record["of"] == "reconcile" or (not self._texts and clean == args):
             return ask
-        known = {"inputs": self._inputs, "terms": Terms(self._definition.terms)}
-        asked = Asked(ask, args or {}, clean or {}, known, self._definition.terms)
-        step = self._definition.steps.get(record["step"])
-        return asked.shown(approvals_of(self._definition, record["of"], step, record.get("tool")), self._hide_text)
-
-    def _marked(self, tool: str | None, args: Any) -> Any:
-        return args if tool is None else self._marks_of(tool).hide(args)
-
-    def _marks_of(self, name: str, *, result: bool = False) -> Marks:
-        tool = self._tool(name)
-        key = (tool.name if tool is not None else "", result)
-        if key not in self._marks:
-            schema = None if tool is None else tool.result if result else tool.parameters
-            self._marks[key] = Marks(schema)
-        return self._marks[key]
-
-    def _tool(self, name: str) -> Tool | None:
-        found = self._definition.tool(name)
-        return found or next((tool for tool in self._definition.tools.values() if tool.alias == name), None)
+        ways = [(part, sources_of(part, record["of"], part.steps.get(record["step"]), tool)) for part in self._parts]
+        part = next((part for part, sources in ways if sources), self._definition)
+        known = {"inputs": self._inputs, "terms": Terms(part.terms)} if part is self._definition else {}
+        return Asked(ask, args or {}, clean or {}, known, part.terms).shown(
+            [source for _, sources in ways for source in sources], self._hide_text
+        )
 
     def _hide_key(self, key: str) -> str:
         return key if key in self._words else self._hide_text(key)
@@ -175,6 +183,11 @@ class Redactor:
             if secret in text:
                 text = text.replace(secret, HIDDEN)
         return text
+
+
+def given(definition: Definition, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a playbook, defaults filled in."""
+    return {name: inputs.get(name, declared.default) for name, declared in definition.inputs.items()}
 
 
 def fault_text(message: Any, value: Any, clean: Any, code: str | None) -> Any:
@@ -234,15 +247,18 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def words(definition: Definition) -> Iterator[str]:
-    """Names that the playbook gives: those of steps, tools, inputs, arguments and people."""
+    """Names that the playbook gives: those of steps, tools, inputs, arguments, fields, claims and people."""
     yield from (*definition.inputs, *definition.tools, *definition.steps)
     for tool in definition.tools.values():
         for schema in (tool.parameters, tool.result):
             yield from dict((schema or {}).get("properties", {}))
-        yield from tool.approval.approvers if tool.approval is not None else ()
+        rules = tool.approval.rules() if tool.approval is not None else ()
+        yield from (person for rule in rules for person in rule.approvers)
     for step in definition.steps.values():
         entries = step.work.entries if step.work is not None else ()
-        yield from (entry.tool for entry in entries)
+        yield from (*step.claims, *(entry.tool for entry in entries))
         yield from dict(step.call.args) if step.call is not None else ()
+        yield from (*step.ask.fields, *step.ask.assignees) if step.ask is not None else ()
         for approval in (step.approval, *(entry.approval for entry in entries)):
-            yield from approval.approvers if approval is not None else ()
+            rules = approval.rules() if approval is not None else ()
+            yield from (person for rule in rules for person in rule.approvers)

@@ -137,7 +137,7 @@ def cursor_json(cursor: Cursor, numbers: Numbers) -> dict[str, Any]:
     written: dict[str, Any] = {
         "state": cursor.state,
         "frame": numbers.of(cursor.frame),
-        "parent": numbers.of(cursor.parent),
+        "parent": None if cursor.gone else numbers.of(cursor.parent),
         **{name: copy(getattr(cursor, name)) for name in REGISTERS},
         "counts": {str(index): count for index, count in cursor.counts.items()},
         "barred": {tool: stamp(until) for tool, until in (cursor.barred or {}).items()},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from guideway.statemachine.definition import Definition
 
@@ -20,10 +21,8 @@ def open_steps(session: Session) -> tuple[OpenStep, ...]:
     with session._inside() as run:
         if run.turn is not None or run.ending is not None:
             return ()
-        there = [(cursor, cursor.row.step) for cursor in at_work(run)]
-        return tuple(
-            OpenStep(step, cursor.frame.path, tuple(legal_in(run, cursor))) for cursor, step in there if step is not None
-        )
+        there = [(step, cursor) for cursor in at_work(run) if (step := cursor.row.step) is not None]
+        return tuple(OpenStep(step, cursor.frame.path, tuple(legal_in(run, cursor))) for step, cursor in there)
 
 
 def converses(session: Session) -> bool:
@@ -52,6 +51,12 @@ def definition_for(session: Session, call_id: str) -> Definition:
         bound = run.outstanding.get(call_id)
         frame = bound.frame if bound is not None else None
         return (frame or run.frame).plan.definition
+
+
+def inner_inputs(session: Session) -> list[tuple[Definition, Mapping[str, Any]]]:
+    """The playbooks that are called and open now, each with the inputs it was given."""
+    with session._inside() as run:
+        return [(frame.plan.definition, frame.inputs) for frame in run.frames]
 
 
 def whom(question: Question) -> str:

@@ -125,9 +125,10 @@ def test_s32_items_one_after_another() -> None:
     assert Each("x", items=(5, "{{ run.id }}")) == made.steps["e"].each
 
 
-def test_s32_items_that_an_expression_gives() -> None:
-    """All that may be said of a loop is kept."""
-    loop = {"as": "x", "in": "inputs.hosts", "at_most": 9, "concurrency": 4, "collect": "facts.a.n"}
+@pytest.mark.parametrize("source", ["inputs.hosts", "{{ inputs.hosts }}"])
+def test_s32_items_that_an_expression_gives(source: str) -> None:
+    """All that may be said of a loop is kept; braces around the whole expression change nothing."""
+    loop = {"as": "x", "in": source, "at_most": 9, "concurrency": 4, "collect": "facts.a.n"}
     made = lower({"id": "e", "for_each": loop, "steps": [call("a")]}, inputs={"hosts": {"type": "array"}})
 
     expected = Each("x", parse("inputs.hosts"), None, 9, 4, parse("facts.a.n"))

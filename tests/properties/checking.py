@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from guideway import Approvals, Session
-from guideway.runtime.run import Status
 from guideway.statemachine.definition import ANYWHERE, Definition, StateKind
 from guideway.statemachine.tools import Effect
 
-from .walking import turn_is_open
+from .counting import tally
+from .walking import automatic, running, turn_is_open
 
 CONTROL = ("complete_step", "skip_step")
 Record = tuple[Any, ...]
@@ -142,8 +143,7 @@ def never_wedged(session: Session) -> None:
     if session.outcome is not None:
         nothing_left(session)
         return
-    hands = [b for b in run.outstanding.values() if b.status is Status.RUNNING]
-    if hands or Approvals(session).pending:
+    if running(session) or automatic(session) or Approvals(session).pending:
         return
     assert not turn_is_open(session), "a turn is open, and nothing is awaited"
     assert run.ending is None, "ending, and nothing is awaited"
@@ -165,3 +165,34 @@ def nothing_left(session: Session) -> None:
     left = (run.timers, run.pending, run.waiting, run.outstanding, run.watching, run.closers, run.mail, run.frames)
     assert not any(left), left
     assert run.turn is None
+
+
+def note(count: Counter[str], session: Session) -> None:
+    """Count what one run went through."""
+    tally(count, session.records)
+    count[f"class {session.outcome_class}"] += 1
+    for kind, _, *values in session.records:
+        if kind in ("called", "returned", "closed", "policy", "signalled", "allowed", "host"):
+            count[kind] += 1
+        elif kind == "decided" and values[3] == "deny":
+            count[f"code {values[6]}"] += 1
+        elif kind == "answered":
+            count[f"decision {values[1]}"] += 1
+        elif kind == "moved" and (values[5] or "").endswith("]/"):
+            count["moves in items"] += 1
+
+
+WANTED = (
+    "called", "returned", "closed", "signalled", "allowed", "host", "moves in items", "event forked", "event joined",
+    "event answered", "event failed", "event rejected", "event timeout", "event passed", "asked ask", "asked step",
+    "asked call", "asked reconcile", "timer timeout", "timer wake", "timer expire", "timer remind", "decision approved",
+    "decision void", "code policy", "code left", "code after_failed", "code where", "decided in a later wave",
+    "outcome unknown", "outcome cancelled", "class success", "class failed", "class stopped", "class incomplete",
+)  # fmt: skip
+"""What random runs of the whole format go through; a generator that no longer draws one of them fails its test."""
+
+
+def covered(count: Counter[str], least: int, wanted: Iterable[str] = WANTED) -> None:
+    """Everything that is wanted was seen so often."""
+    missing = {what: count[what] for what in wanted if count[what] < least}
+    assert not missing, f"seen too seldom: {missing}"

@@ -157,17 +157,14 @@ class Judge:
         """It can always still be answered."""
         return False
 
-    def open_response(self, key: str, after: str = "after", eventually: str = "eventually") -> bool:
-        """One was not answered."""
-        answers = self.seen(self.value[eventually], key, True)
-        return any(
-            not any(answer.ended > one.ended for answer in answers)
-            for one in self.seen(self.value[after], key, False)
-        )
+    def open_response(self, key: str) -> bool:
+        """One that may have happened was not answered."""
+        asked = self.seen(self.value["after"], key, False)
+        return unanswered(asked, self.seen(self.value["eventually"], key, True))
 
     def open_succession(self, key: str) -> bool:
-        """A `first` that no `then` followed."""
-        return self.open_response(key, "first", "then")
+        """A `first` that no `then` followed; what only may have been one lets no `then` run, and asks for none."""
+        return unanswered(self.seen(self.value["first"], key, True), self.seen(self.value["then"], key, True))
 
     def row(self) -> list[Happening]:
         """The successes, in the order they were committed."""
@@ -202,3 +199,8 @@ class Judge:
     def open_chain_succession(self, key: str) -> bool:
         """The same."""
         return self.open_chain_response(key, "first")
+
+
+def unanswered(asked: list[Happening], answers: list[Happening]) -> bool:
+    """Behind one of those nothing of the others came."""
+    return any(not any(answer.ended > one.ended for answer in answers) for one in asked)

@@ -103,7 +103,9 @@ class MixedHost(Host):
         """What came of a call."""
         found = super().outcome()
         if isinstance(found, Succeeded) and isinstance(found.result, dict):
-            items = [self.rng.randint(0, 5) for _ in range(self.rng.choice((0, 1, 1, 2, 3)))]
+            items: Any = [self.rng.randint(0, 5) for _ in range(self.rng.choice((0, 1, 1, 2, 3)))]
+            if not self.silent and self.rng.random() < 0.05:
+                items = self.rng.choice(("no list", None, 5, [[1], {"n": 2}, None]))
             return Succeeded({**found.result, "list": items})
         return found
 
@@ -124,6 +126,8 @@ class MixedHost(Host):
     def call(self, legal: list[str], ahead: list[str], lively: float) -> ToolCall:
         """One call; `complete_step` now and then carries what it must."""
         found = super().call(legal, ahead, lively)
+        if "n" in found.args and self.rng.random() < 0.03:
+            return ToolCall(found.name, {"n": self.rng.choice(("x", None, 1.5, [2]))}, found.call_id)
         if found.name == "complete_step" and self.rng.random() < 0.8:
             return ToolCall(found.name, {"word": self.rng.choice(("good", "bad", "x"))}, found.call_id)
         return found
@@ -173,3 +177,42 @@ def verbs(session: Session, host: Host, most: int) -> Iterator[Verb]:
 def driver(seed: object, **more: Any) -> MixedHost:
     """The host of a seed."""
     return MixedHost(random.Random(str(seed)), **more)
+
+
+class Kind(MixedHost):
+    """A host that wants the run to end: everything succeeds, everybody agrees, time goes on, signals come."""
+
+    def verb(self, session: Session) -> Verb:
+        """What brings the run on."""
+        rng = self.rng
+        self.silent = True
+        if calls := (*running(session), *automatic(session)):
+            return ("observe", rng.choice(calls), self.outcome(), None)
+        if pending := Approvals(session).pending:
+            return self.agree(rng.choice(pending))
+        choices: list[Verb] = [("tick", timer.due) for timer in session._run.timers]
+        choices += [("signal", name, 1, None) for name in sorted({c.signal for c in session.commands if getattr(c, "signal", None)})]
+        if not turn_is_open(session):
+            choices += [self.reply(session)] * 3
+        return rng.choice(choices or [("tick", (session.now or T0) + timedelta(minutes=1))])
+
+    def agree(self, question: Question) -> Verb:
+        """Yes, by whoever has not said so yet."""
+        if question.of == "reconcile":
+            return ("happened", question.approval_id, GOOD, "lead")
+        if question.of == "ask":
+            answer = question.choices[0] if question.choices else ""
+            return ("answer", question.approval_id, answer, "lead", {"n": 1, "why": "so"} if question.fields else {}, None)
+        return ("approve", question.approval_id, "boss" if "lead" in question.said else "lead", None)
+
+    def reply(self, session: Session) -> Verb:
+        """A legal call, or a text where there is none."""
+        self.numbered += 1
+        legal = sorted(session.legal(), key=lambda call: not call.needed)
+        if not legal or self.rng.random() < 0.1:
+            return ("propose", (), "go on", 0, None)
+        found = legal[0] if self.rng.random() < 0.7 else self.rng.choice(legal)
+        args: dict[str, Any] = {"word": "good"} if found.tool.endswith("_step") else {"n": self.rng.randint(0, 5)}
+        if found.tool.endswith("_step"):
+            args = {"word": "good", "step": found.step} if found.carries else {"step": found.step}
+        return ("propose", (ToolCall(found.tool, args, f"k{self.numbered}"),), "", 0, None)

@@ -8,7 +8,7 @@ import pytest
 
 from guideway import Allow, Approvals, Deny, NeedsApproval, Session, Succeeded
 
-from .building import auto, each, legal_tools, parallel, records
+from .building import arrive, auto, each, legal_tools, parallel, records
 from .helpers import (
     asked,
     asks,
@@ -354,13 +354,18 @@ def test_s30_a_rejected_call_takes_on_reject() -> None:
 def test_s30_granted_is_decided_once_more() -> None:
     """Facts may have changed since: what is no longer legal is refused though a person said yes."""
     entry = {"tool": "pay", "where": "args.n <= default(facts.limit.n, 9)", "approval": {"ask": "?"}}
-    session = start(book(step("a", entry, "limit"), AFTER, max_refusals=9))
-    first, _ = session.propose([call("pay", "1", n=5), call("limit", "2")])
-    assert isinstance(first, NeedsApproval)
-    session.observe("2", Succeeded({"n": 3}))
-    [verdict] = Approvals(session).approve(first.approval_id, by="kim").progress.verdicts
-    assert isinstance(verdict, Deny) and verdict.code == "where"
-    assert session.states == ("a",)
+    branches = {
+        "a": {"expected_tools": [entry], "description": "A."},
+        "b": [auto("first"), auto("limit"), auto("last")],
+    }
+    session = start(book(parallel("s", branches), AFTER))
+    verdict = propose(session, "pay", n=5)
+    assert isinstance(verdict, NeedsApproval)
+    arrive(session, "first")
+    arrive(session, "limit", {"n": 3})
+    [late] = Approvals(session).approve(verdict.approval_id, by="kim").progress.verdicts
+    assert isinstance(late, Deny) and late.code == "where"
+    assert session.states == ("a", "last")
 
 
 def test_s29_approvals_in_items_and_branches_are_bound_to_them() -> None:

@@ -273,7 +273,7 @@ def test_s14_5_the_best_candidate(upper: str, lower: str, met: int, expected: st
 
     def open_for_x(key: str, name: str) -> dict[str, Any]:
         made: dict[str, Any] = {"description": "Work.", "expected_tools": [f"stay_{name}"]}
-        return made | {key: [{"tool": "x", "as": f"x_{name}"}, *(made[key] if key in made else ())]}
+        return made | {key: [{"tool": "x", "as": f"x_{name}"}, *made.get(key, ())]}
 
     session = start(book(parallel("s", {"a": open_for_x(upper, "a"), "b": open_for_x(lower, "b")})))
     for _ in range(met):

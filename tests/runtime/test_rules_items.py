@@ -24,8 +24,8 @@ from .building import (
 )
 from .helpers import (
     answer,
-    asks,
     asked,
+    asks,
     at,
     audit,
     book,
@@ -140,7 +140,7 @@ def test_s2_an_item_has_facts_of_its_own_and_reads_through() -> None:
         arrive(session, "look")
         arrive(session, "w", {"n": 9})
     assert session.outcome == "success"
-    with pytest.raises(PlaybookError, match="facts.w"):
+    with pytest.raises(PlaybookError, match=r"facts[.]w"):
         book(each("e", [1, 2], auto("w")), show(left="default(facts.w.n, 0)"))
 
 

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager
 
 from guideway.runtime.approvals import Question
 from guideway.runtime.decisions import Decision
-from guideway.runtime.narrate import printable
 from guideway.runtime.redact import Redactor
+from guideway.runtime.wording import printable
 
 from .status import OutputError
 from .streams import coloured, paint, write

@@ -16,7 +16,7 @@ from guideway.statemachine.span import escaped
 
 from . import options
 from .excerpts import Excerpts, human
-from .loading import Texts, findings, playbook_files, root_of, skills_of
+from .loading import Texts, findings, folder_of, playbook_files, root_of, skills_of
 from .status import CLEAN, FOUND
 from .streams import coloured, is_terminal, paint, write
 
@@ -36,6 +36,7 @@ def command(
     format: Annotated[Format, typer.Option(help="How findings are written.")] = Format.HUMAN,
     strict: Annotated[bool, typer.Option("--strict", help="A warning counts as an error.")] = False,
     skills: options.Skills = None,
+    root: options.Root = None,
     max_bytes: Annotated[int, typer.Option(min=1, metavar="N", help="Largest source, in bytes.")] = 32_000_000,
     max_values: Annotated[
         int, typer.Option(min=1, metavar="N", help="Most keys and values in one source.")
@@ -54,7 +55,7 @@ def command(
 
     texts: Texts = {}
     known, limits = skills_of(skills), Limits(max_bytes, max_values, max_depth)
-    roots = roots_of(paths)
+    roots = roots_of(paths, folder_of(root))
     files = list(roots)
     libraries = {root: Library(files=files, root=root, limits=limits) for root in roots.values()}
     found = [
@@ -65,16 +66,17 @@ def command(
     return FOUND if any(finding.level in fatal(strict) for finding in found) else CLEAN
 
 
-def roots_of(paths: Sequence[str]) -> dict[str, str | None]:
+def roots_of(paths: Sequence[str], root: str | None = None) -> dict[str, str | None]:
     """
     Every playbook under the paths, with the folder out of which none that it calls is read.
 
-    It is the folder that was named; for a file that was named itself, the one it lies in (None).
+    It is `root`, where one is given, else the folder that was named; for a file that was named itself, the one it lies
+    in (None).
     """
     roots: dict[str, str | None] = {}
     for path in paths:
         for file in playbook_files([path]):
-            roots.setdefault(file, root_of(file) if file == path else path)
+            roots.setdefault(file, root or (root_of(file) if file == path else path))
     return roots
 
 

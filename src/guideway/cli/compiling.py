@@ -10,7 +10,7 @@ import typer
 from guideway.statemachine.span import escaped
 
 from . import options
-from .loading import ARTIFACT, STDIN, definition_of, skills_of, write_file
+from .loading import ARTIFACT, STDIN, definition_of, folder_of, skills_of, write_file
 from .status import CLEAN, MisuseError
 from .streams import write
 
@@ -21,8 +21,9 @@ def command(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Where the machine goes.")
     ] = None,
     skills: options.Skills = None,
+    root: options.Root = None,
 ) -> int:
-    """Compile a playbook into a machine that runs without a compiler, and print its digest.
+    """Compile a playbook, with those it calls, into a machine that runs without a compiler; print its digest.
 
     Without -o the machine goes beside the playbook, as NAME.machine.json.
     Exit status: 0 written, 2 misuse or a playbook with errors.
@@ -34,7 +35,7 @@ def command(
     target = output or beside(playbook)
     if not target.endswith(ARTIFACT):
         raise MisuseError(f"--output: {target} must end in {ARTIFACT}")
-    definition = definition_of(playbook, skills_of(skills))
+    definition = definition_of(playbook, skills_of(skills), root=folder_of(root))
     write_file(target, "--output", dump(definition))
     write(f"{definition.digest}  {escaped(target)}\n")
     return CLEAN

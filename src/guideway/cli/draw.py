@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options
-from .loading import definition_of, skills_of, text_of, write_file
+from .loading import definition_of, file_of, folder_of, skills_of, text_of, write_file
 from .status import CLEAN, MisuseError
 from .streams import is_terminal, reported, write
 
@@ -41,17 +42,23 @@ def command(
     trace: Annotated[
         str | None, typer.Option(metavar="FILE", help="The trace of a run, to mark where it has been.")
     ] = None,
+    frame: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Of the trace, the called playbook to draw, as in enrich/.")
+    ] = None,
     skills: options.Skills = None,
+    root: options.Root = None,
 ) -> int:
     """Draw the machine of a playbook; without -o to standard output, as DOT.
 
+    A playbook that another calls has a picture of its own; with --trace and --frame it is drawn as that call went.
     Exit status: 0 drawn, 2 misuse or a playbook with errors.
 
     Example: guideway draw triage.yaml -o triage.svg
     """
     form = format or by_suffix(output, "--output")
-    definition = definition_of(playbook, skills_of(skills), strictly=False)
-    picture = drawn(definition, walk_of(trace, definition), form)
+    definition = definition_of(playbook, skills_of(skills), strictly=False, root=folder_of(root))
+    records = records_of(trace, definition)
+    picture = drawn(part_of(definition, records, frame), walk_of(records, frame), form)
     if output is not None:
         write_file(output, "--output", picture)
     elif form in TEXTS:
@@ -95,20 +102,17 @@ def drawn(definition: Definition, walk: Walk | None, form: Format) -> bytes:
     return render(picture(definition, walk), "mmd" if form is Format.MERMAID else form.value)
 
 
-def walk_of(trace: str | None, definition: Definition) -> Walk | None:
+def records_of(trace: str | None, definition: Definition) -> list[dict[str, Any]] | None:
     """
-    Read where a run has been.
+    Read the trace of a run.
 
     Raises:
         MisuseError: the file is no trace, was altered, or is of another playbook.
     """
     if trace is None:
         return None
-    from guideway.diagrams.walk import Walk
     from guideway.runtime.records import verify
     from guideway.statemachine.errors import JournalError
-
-    from .loading import file_of
 
     file_of(trace, "--trace")
     try:
@@ -118,4 +122,31 @@ def walk_of(trace: str | None, definition: Definition) -> Walk | None:
     if not records or records[0].get("digest") != definition.digest:
         whose = f"of `{records[0].get('playbook')}`, as it was then" if records else "empty"
         raise MisuseError(f"--trace: {trace} is {whose}, and not of this machine")
-    return Walk.from_records(records)
+    return records
+
+
+def walk_of(records: Sequence[Mapping[str, Any]] | None, frame: str | None) -> Walk | None:
+    """Where the run, or one call of a playbook in it, has been."""
+    if records is None:
+        return None
+    from guideway.diagrams.walk import Walk
+
+    return Walk.from_records(records, frame=frame or "")
+
+
+def part_of(definition: Definition, records: Sequence[Mapping[str, Any]] | None, frame: str | None) -> Definition:
+    """
+    The playbook that walked a frame.
+
+    Raises:
+        MisuseError: there is no such frame, or no trace to look for it.
+    """
+    if frame is None:
+        return definition
+    if records is None:
+        raise MisuseError("--frame: give the --trace of a run, too; a called playbook is drawn by its own file")
+    called = {record["frame"]: record["playbook"] for record in records if record["kind"] == "called"}
+    if frame not in called:
+        known = f"known: {', '.join(called)}" if called else "none was called"
+        raise MisuseError(f"--frame: the run called no playbook at {frame}; {known}")
+    return definition.callees[called[frame]]

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 SIGNS: Mapping[Mark, str] = {
     Mark.HEAD: "", Mark.STEP: "→ ", Mark.BRANCH: "branch ", Mark.AGENT: "agent ", Mark.ALLOW: "allow ",
     Mark.DENY: "deny ", Mark.DEFER: "defer ", Mark.ASK: "ask ", Mark.ANSWER: "answer ", Mark.OK: "ok ",
-    Mark.FAULT: "fault ", Mark.TIME: "time ", Mark.END: "end ",
+    Mark.FAULT: "fault ", Mark.TIME: "time ", Mark.SIGNAL: "signal ", Mark.USER: "user ", Mark.END: "end ",
 }  # fmt: skip
 STYLES: Mapping[Mark, str] = {
     Mark.HEAD: "bold", Mark.STEP: "bold cyan", Mark.BRANCH: "blue", Mark.AGENT: "magenta", Mark.ALLOW: "",
     Mark.DENY: "bold red", Mark.DEFER: "yellow", Mark.ASK: "bold yellow", Mark.ANSWER: "yellow", Mark.OK: "green",
-    Mark.FAULT: "red", Mark.TIME: "dim", Mark.END: "bold",
+    Mark.FAULT: "red", Mark.TIME: "dim", Mark.SIGNAL: "yellow", Mark.USER: "cyan", Mark.END: "bold",
 }  # fmt: skip
 WIDTH = 7
 

@@ -89,6 +89,18 @@ def file_of(path: str, argument: str) -> Path:
     return found
 
 
+def folder_of(root: str | None) -> str | None:
+    """
+    The folder that `--root` names.
+
+    Raises:
+        MisuseError: there is none.
+    """
+    if root is not None and not exists(root, "--root").is_dir():
+        raise MisuseError(f"--root: {root} is no folder")
+    return root
+
+
 def document_of(path: str, texts: Texts, limits: Limits | None = None) -> Document:
     """Read a playbook from a file, or from standard input, whose text is kept in `texts`."""
     from guideway.playbooks.limits import Limits

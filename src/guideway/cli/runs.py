@@ -14,25 +14,29 @@ from guideway.runtime.approvals import Approvals
 from guideway.runtime.clocks import Clock, LeapingClock, WallClock
 from guideway.runtime.decisions import Decisions, Nobody, Recorded, RejectAll
 from guideway.runtime.driver import Driver, Finish, Watcher, Why
-from guideway.runtime.narrate import Narrator
+from guideway.runtime.learning import Learning
+from guideway.runtime.narrator import Narrator
 from guideway.runtime.plan import plan_of
 from guideway.runtime.records import to_json
 from guideway.runtime.redact import Redactor
 from guideway.runtime.scripted import ScriptedAgent
 from guideway.runtime.session import Session
+from guideway.runtime.signals import Signals
 from guideway.runtime.situation import whom
 from guideway.runtime.toolbox import first_agent_step, load_tools, missing_tools
 from guideway.runtime.trace import TraceFile
+from guideway.runtime.users import User
 from guideway.statemachine.definition import Definition, OutcomeClass
 from guideway.statemachine.errors import HostError, JournalError
 from guideway.statemachine.machine import Machine
 from guideway.statemachine.span import escaped
 
-from .asking import Terminal, user
+from .asking import Terminal, TerminalUser, user
 from .draw import Format, by_suffix, drawn
 from .inputs import inputs_of
 from .live import PlainView, TerminalView, view
 from .loading import file_of, writable, write_file
+from .outside import Others, Predicates, predicates_of, signals_of, user_of
 from .status import CLEAN, FOUND, INTERRUPTED, WAITING, MisuseError, OutputError
 from .streams import is_terminal, say
 
@@ -52,6 +56,7 @@ class Request:
     draw: str | None
     started_by: str | None
     fast_forward: bool
+    others: Others = Others()
 
 
 def carry_out(definition: Definition, request: Request) -> int:
@@ -95,6 +100,10 @@ class Means:
     clock: Clock
     by: str
     form: Format | None
+    user: User | None
+    """None: whoever sits at the terminal"""
+    signals: Signals
+    predicates: Predicates
 
     @classmethod
     def of(cls, definition: Definition, request: Request) -> Means:
@@ -105,7 +114,10 @@ class Means:
         values = inputs_of(definition, request.input, request.inputs)
         decisions = decisions_of(request.approve, by)
         form = by_suffix(request.draw, "--draw") if request.draw is not None else None
-        return cls(values, tools, agent, decisions, LeapingClock() if request.fast_forward else WallClock(), by, form)
+        clock, others = LeapingClock() if request.fast_forward else WallClock(), request.others
+        user, signals = user_of(others.user), signals_of(definition, others.signal)
+        predicates = predicates_of(definition, others.predicates)
+        return cls(values, tools, agent, decisions, clock, by, form, user, signals, predicates)
 
 
 def agent_of(definition: Definition, given: str | None) -> Agent | None:
@@ -176,6 +188,7 @@ def started(definition: Definition, means: Means) -> Session:
             now=means.clock.now(),
             run_id=f"run-{uuid.uuid4().hex[:12]}",
             started_by=means.by,
+            predicates=means.predicates,
         )
     except HostError as fault:
         option = "--skills" if definition.unresolved_skills else "--input"
@@ -186,12 +199,20 @@ def drive(
     session: Session, means: Means, stream: TextIO | None, shown: PlainView | TerminalView, redactor: Redactor
 ) -> Finish:
     """Drive the session, recording and telling."""
-    watchers: list[Watcher] = [TraceFile(stream, redactor)] if stream is not None else []
+    watchers: list[Watcher] = [Learning(session, redactor)]
+    watchers += [TraceFile(stream, redactor)] if stream is not None else []
     watchers.append(Narrator(plan_of(session.machine).definition, redactor, shown.tell))
     pause = shown.paused if isinstance(shown, TerminalView) else nullcontext
-    decisions = means.decisions or Terminal(redactor, pause)
-    tools, agent, clock = means.tools, means.agent, means.clock
-    return Driver(session, tools, agent=agent, decisions=decisions, clock=clock, watchers=watchers).run()
+    return Driver(
+        session,
+        means.tools,
+        agent=means.agent,
+        decisions=means.decisions or Terminal(redactor, pause),
+        clock=means.clock,
+        watchers=watchers,
+        signals=means.signals,
+        user=means.user or TerminalUser(pause),
+    ).run()
 
 
 def picture(session: Session, definition: Definition, path: str | None, form: Format | None) -> None:
@@ -227,8 +248,9 @@ def told(session: Session, finish: Finish, redactor: Redactor) -> int:
     if finish.why is Why.ENDED:
         return CLEAN if session.outcome_class == OutcomeClass.SUCCESS else FOUND
     text = finish.text
-    if pending := Approvals(session).pending if finish.why is Why.WAITING else []:
-        text = "; ".join(whom(redactor.question(question)) for question in pending)
+    if finish.why is Why.WAITING:  # as the driver says it, but for what is sensitive in the questions
+        for question in Approvals(session).pending:
+            text = text.replace(whom(question), whom(redactor.question(question)))
     said = {Why.WAITING: "waiting for ", Why.SILENT: "stopped: ", Why.INTERRUPTED: "stopped: "}[finish.why]
     say(f"guideway run: {said}{escaped(text)}")
     return STATUS[finish.why]
