@@ -40,6 +40,7 @@ from .events import (
     unasked_approval,
     unknown_event,
 )
+from .evidence import resting_on_claims
 from .falling import falls_into_handler
 from .flow import dead_end, join_never_met, unreachable_step
 from .names import (
@@ -94,6 +95,7 @@ CATALOGUE: tuple[Rule, ...] = (
     _rule("GW202", "dead-end", "finds steps from which no end can be reached", dead_end),
     _rule("GW203", "falls-into-handler", "finds handlers that good runs fall into", falls_into_handler),
     _rule("GW204", "join-never-met", "finds branches that can never come together", join_never_met),
+    _rule("GW205", "resting-on-claims", "finds irreversible tools that claims alone lead to", resting_on_claims),
     _rule("GW301", "ill-formed-expression", "finds text that is no expression", ill_formed),
     _rule("GW302", "ill-typed-expression", "finds expressions that can have no value", ill_typed),
     _rule("GW303", "bad-pattern", "finds patterns that are no RE2", bad_pattern),

@@ -9,6 +9,7 @@ from guideway.playbooks.models import Playbook
 from guideway.playbooks.salvage import salvage, sections
 from guideway.statemachine.diagnostic import Diagnostic, in_order
 
+from .evidence import rests_on_claims
 from .falling import falls_into_handler
 from .flow import check_definition
 from .library import Library
@@ -41,7 +42,9 @@ def examine(
     found = list(linked.diagnostics)
     for part, definition in linked.parts:
         found += falls_into_handler(part)
-        found += check_definition(definition) if definition is not None else ()
+        if definition is not None:
+            whole = linked.definition if part is playbook and linked.definition is not None else definition
+            found += [*check_definition(whole), *rests_on_claims(whole)]
     return Compiled(linked.definition, in_order(found))
 
 
@@ -63,6 +66,11 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 """Findings about names -> the parts of a playbook they look names up in."""
 
 
+DECLARING = frozenset({"parallel", "for_each", "ask", "claims", "wait", "steps", "predicates"})
+OF_STEPS = frozenset({"GW110", "GW114", "GW116", "GW117", "GW118", "GW119"})
+"""Keys of steps that make names known, and the findings that may only be there because such a key was left out."""
+
+
 def check_names(document: Document, *, skills: Mapping[str, Sequence[str]] | None = None) -> list[Diagnostic]:
     """
     Look up the names of a playbook that has faults of shape, so that both kinds cost one run.
@@ -80,4 +88,8 @@ def check_names(document: Document, *, skills: Mapping[str, Sequence[str]] | Non
     playbook, lost = rest
     gone = sections(lost)
     found = compile_playbook(playbook, skills=skills).diagnostics
-    return in_order([f for f in found if f.code in NAMES and gone.isdisjoint(NAMES[f.code])])
+    sources = frozenset(path[-1] for path in lost) & DECLARING
+    return in_order([
+        f for f in found
+        if f.code in NAMES and gone.isdisjoint(NAMES[f.code]) and not (sources and f.code in OF_STEPS)
+    ])  # fmt: skip

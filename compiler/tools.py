@@ -79,7 +79,7 @@ def _undo(spec: str | UndoSpec | None, name: str, path: Path, reader: Reader) ->
     if args is None:
         _check_same_arguments(name, undoing, place, reader)
     else:
-        reader.templates(args, "undo", (*path, "args"))
+        reader.templates(args, "undo", (*path, "args"), tool=name)
         check_arguments(undoing, args, path, reader)
     return Reversal(undoing, args)
 

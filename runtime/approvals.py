@@ -26,7 +26,7 @@ from .issue import reject as reject_call
 from .leaving import path_of
 from .monitors import approved
 from .moves import fail, take
-from .own import Settled, clean, own
+from .own import Settled, clean, own, words
 from .persons import needed, no_more, objection_to, roles, settled
 from .questions import close
 from .run import Bound, Pending, Run, Status
@@ -96,19 +96,19 @@ class Approvals:
         several must allow it, it stays open until they have.
         """
         mine = member_of(groups)
-        said, check = partial(granted, note=note, groups=mine), partial(no_more, by=person(by), groups=mine)
+        said, check = partial(granted, note=words(note), groups=mine), partial(no_more, by=person(by), groups=mine)
         return self._decide(approval_id, person(by), now, said, of=("step", "call"), groups=mine, check=check)
 
     def reject(
         self, approval_id: str, *, by: str, groups: Collection[str] = (), note: str = "", now: datetime | None = None
     ) -> Decided:
         """Refuse it; one person is enough."""
-        said = partial(rejected, note=note)
+        said = partial(rejected, note=words(note))
         return self._decide(approval_id, person(by), now, said, of=("step", "call"), groups=member_of(groups))
 
     def withdraw(self, approval_id: str, *, note: str = "", now: datetime | None = None) -> Decided:
         """Give the question up on the host's own authority: it counts as rejected, and the record names nobody."""
-        return self._decide(approval_id, None, now, partial(rejected, note=note), of=("step", "call"))
+        return self._decide(approval_id, None, now, partial(rejected, note=words(note)), of=("step", "call"))
 
     def answer(
         self,
@@ -129,7 +129,7 @@ class Approvals:
         """
         given = copied_fields(fields or {})
         said = partial(
-            answer_with, answer=clean(answer) if isinstance(answer, str) else answer, fields=given, note=note
+            answer_with, answer=clean(answer) if isinstance(answer, str) else answer, fields=given, note=words(note)
         )
         check = partial(wrong_answer, answer=answer, fields=given)
         return self._decide(approval_id, person(by), now, said, of=("ask",), groups=member_of(groups), check=check)
@@ -138,12 +138,12 @@ class Approvals:
         self, approval_id: str, result: Any = None, *, by: str, note: str = "", now: datetime | None = None
     ) -> Decided:
         """Reconcile an unknown call: it happened, with this result (S24)."""
-        found = partial(reconcile, outcome=own(Succeeded(result)), note=note)
+        found = partial(reconcile, outcome=own(Succeeded(result)), note=words(note))
         return self._decide(approval_id, person(by), now, found, of=("reconcile",))
 
     def did_not_happen(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Reconcile an unknown call: it did not happen, so it may be made again."""
-        found = partial(reconcile, outcome=Settled("cancelled"), note=note)
+        found = partial(reconcile, outcome=Settled("cancelled"), note=words(note))
         return self._decide(approval_id, person(by), now, found, of=("reconcile",))
 
     def _decide(
@@ -244,7 +244,7 @@ def granted(run: Run, pending: Pending, by: str | None, note: str, groups: tuple
         pending.said.append((person, roles(pending, person, groups)))
         if not settled(pending):
             where = path_of(pending.cursor)
-            run.record("allowed", pending.approval_id, by, list(groups), clean(note) or None, pending.step, where)
+            run.record("allowed", pending.approval_id, by, list(groups), words(note) or None, pending.step, where)
             return
     close(run, pending, "approved", by, note)
     if pending.call is not None:
@@ -280,7 +280,7 @@ def wait_again(run: Run, bound: Bound) -> None:
 def rejected(run: Run, pending: Pending, by: str | None, note: str) -> None:
     """The step's `on_reject`, its default end, or a refused call."""
     close(run, pending, "rejected", by, note)
-    why = (f"rejected by {by}" if by else "given up by the host") + (f": {note}" if note else "")
+    why = (f"rejected by {by}" if by else "given up by the host") + (f": {words(note)}" if note else "")
     if pending.call is not None:
         if run.turn is not None and not pending.call.automatic:
             run.turn.failed = True

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from guideway.statemachine.definition import EndKind, OutcomeClass, StateKind
+from guideway.statemachine.policies import Policy
 from guideway.statemachine.steps import Step
 
 from .candidates import Admit, Decision, Refuse
@@ -73,7 +74,7 @@ def completing(run: Run, cursor: Cursor, bound: Bound) -> Decision:
     if why := held_open(run, cursor, claimed(step, bound.args)):
         return Refuse("control", why, cursor=cursor)
     if owed := obliged(cursor):
-        return Refuse("control", f"the policy `{owed}` asks for something first", cursor=cursor)
+        return Refuse("control", f"the policy `{owed.id}` asks for something first", cursor=cursor)
     return Admit(None, None, cursor.frame, cursor)
 
 
@@ -96,7 +97,7 @@ def wrong_claims(step: Step, args: dict[str, Any]) -> str | None:
     return None
 
 
-def obliged(cursor: Cursor) -> str | None:
+def obliged(cursor: Cursor) -> Policy | None:
     """The policy that is still open, where completing the step would end its playbook in success (S42)."""
     frame = cursor.frame
     if not frame.plan.definition.policies or cursor.level:

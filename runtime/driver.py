@@ -160,9 +160,7 @@ class Driver:
         if self._unanswered is not None and open_steps(self._session):
             waits.append("the user to answer")
         if not waits and self._silent is not None:
-            return Finish(
-                Why.SILENT, f"the agent has nothing more to say, and the run stands in step `{self._silent}`"
-            )
+            return Finish(Why.SILENT, f"the agent has nothing more to say, and the run stands in step `{self._silent}`")
         text = "; ".join(waits or self._session.waiting) or f"nothing to do in `{self._session.state}`"
         return Finish(Why.WAITING, text)
 

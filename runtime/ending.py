@@ -110,10 +110,10 @@ def verdict(run: Run, frame: Frame, outcome: str) -> str:
     broken = breach(frame)
     if end is None or end.outcome_class is not OutcomeClass.SUCCESS or outcome != end.outcome:
         if broken is not None:
-            run.record("policy", broken, "open", frame.path or None)
+            run.record("policy", broken.id, "open", frame.path or None)
         return outcome
     if broken is not None:
-        return f"failed:policy:{broken}"
+        return f"failed:policy:{broken.id}"
     if frame.unknown:
         return f"failed:unknown:{frame.unknown[0]}"
     if frame.incomplete:

@@ -66,7 +66,7 @@ class Frame:
         self.monitors: dict[str, Any] | None = None
         """policy -> its state, those not in their first one (S43)"""
         self.done: list[list[Any]] | None = None
-        """calls that succeeded and can be undone: tool, arguments, result, oldest first"""
+        """calls that succeeded and can be undone: tool, arguments, result, frame; oldest first"""
         self.calls = 0
         self.since: tuple[int, int] = (0, 0)
         """turns and tokens of the run when the frame began"""
@@ -115,7 +115,7 @@ class Frame:
 
     def mark(self, step: str) -> str:
         """A step by its name in the playbook, and where it is in an item, by the item as well."""
-        return f"{self.path[len(self.owner.path):]}{step}"
+        return f"{self.path[len(self.owner.path) :]}{step}"
 
     def write(self, table: str, name: str, value: Any) -> None:
         """Set one value of a table."""

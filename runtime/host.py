@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from guideway.statemachine.errors import HostError
 
+from .calls import told
 from .cursors import Cursor
 from .issue import past_approval
 from .leaving import path_of, void
 from .moves import fail as fail_step
 from .moves import take
-from .own import clean
+from .own import words
 from .run import Run
 from .turns import follow
 
@@ -39,7 +40,7 @@ def skip(run: Run, note: str, step: str | None = None) -> None:
 def fail(run: Run, note: str, step: str | None = None) -> None:
     """Let the step fail."""
     cursor = at_step(run, "fail", note, step)
-    fail_step(run, cursor, f"by the host{': ' + clean(note) if note else ''}")
+    fail_step(run, cursor, f"by the host{': ' + words(note) if note else ''}")
     follow(run)
 
 
@@ -60,7 +61,7 @@ def which(run: Run, verb: str, step: str | None) -> Cursor:
     open_now = ", ".join(f"`{cursor.frame.path}{cursor.step}`" for cursor in run.leaves())
     if there:
         raise HostError(f"several steps are open, so say which to {verb}: step=… of {open_now}")
-    raise HostError(f"the run is not in the step `{step}`; it is in {open_now}")
+    raise HostError(f"the run is not in the step {told(step)}; it is in {open_now}")
 
 
 def named(cursor: Cursor, step: str | None) -> bool:
@@ -77,5 +78,5 @@ def at_step(run: Run, verb: str, note: str, step: str | None) -> Cursor:
     loose = [b.call_id for b in run.outstanding.values() if b.cursor is None and b.step == cursor.step]
     if verb != "fail" and (mine or loose):
         raise HostError(f"calls of the step are under way: {', '.join(mine + loose)}; observe them first")
-    run.record("host", verb, cursor.step, clean(note) or None, path_of(cursor))
+    run.record("host", verb, cursor.step, words(note) or None, path_of(cursor))
     return cursor

@@ -37,6 +37,10 @@ CAN_VIOLATE: dict[PolicyKind, tuple[bool, ...]] = {
 """Which events of a policy count from admission: those that violate it, or oblige to something."""
 
 
+UNKNOWN = "?"
+"""The combination of a call that lacks one of the arguments that must agree: it keeps nothing, and violates (S44)."""
+
+
 class Made(NamedTuple):
     """Where a call is made."""
 
@@ -92,6 +96,16 @@ def violates(run: Run, bound: Bound, made: Made, playbook: Frame, policy: Policy
     """The call, once admitted, would take the policy into its violated state, or past its number."""
     touched = [i for i in columns(run, playbook, policy, bound, made) if policy.kind in CHAINS or counts(policy, i)]
     key = key_of(policy, bound)
+    if key != UNKNOWN:
+        return would_violate(run, bound, touched, playbook, policy, key)
+    seen = (playbook.monitors or {}).get(policy.id, {})
+    return any(would_violate(run, bound, touched, playbook, policy, one) for one in [UNKNOWN, *seen])
+
+
+def would_violate(
+    run: Run, bound: Bound, touched: list[int], playbook: Frame, policy: Policy, key: str
+) -> bool:  # fmt: skip
+    """The same, for one combination of the arguments that must agree."""
     if policy.counts:
         if not touched or policy.most is None:
             return False
@@ -154,9 +168,11 @@ def names(pattern: Pattern, tool: str, step: str, frame: Frame | None) -> bool:
 
 
 def key_of(policy: Policy, bound: Bound | None) -> str:
-    """The values of the arguments that must agree, as one text."""
+    """The values of the arguments that must agree, as one text; where one is missing, nobody can tell."""
     if not policy.same or bound is None:
         return ""
+    if any(name not in bound.args for name in policy.same):
+        return UNKNOWN
     return canonical([bound.args.get(name) for name in policy.same]).decode()
 
 
@@ -212,10 +228,12 @@ def is_event(
     pattern = policy.events[i]
     if pattern.step is not None or not names(pattern, bound.tool, "", frame):
         return False
-    if pattern.where is None and pattern.expect is None:
+    if pattern.where is None and pattern.expect is None and key_of(policy, bound) != UNKNOWN:
         return True
     seen = scope(run, playbook, args=bound.args, result=result)
     answers = [truth(run, playbook, rule, seen) for rule in (pattern.where, pattern.expect) if rule is not None]
+    if key_of(policy, bound) == UNKNOWN and not counts(policy, i):
+        return False
     if sure or not counts(policy, i):
         return all(answer is True for answer in answers)
     return all(answer is not False for answer in answers)
@@ -252,9 +270,9 @@ def local(cursor: Cursor, meant: Any) -> None:
                 advance(frame, policy, "", i)
 
 
-def breach(frame: Frame) -> str | None:
+def breach(frame: Frame) -> Policy | None:
     """The first policy that is violated, or obliges to something not done (S42)."""
-    return next((policy.id for policy in frame.plan.definition.policies if broken(frame, policy)), None)
+    return next((policy for policy in frame.plan.definition.policies if broken(frame, policy)), None)
 
 
 def fewest(frame: Frame, policy: Policy) -> int:

@@ -40,21 +40,21 @@ class Narrator(Watcher):
             self._happened(self._redactor.record(to_json(record)))
 
     def _happened(self, record: Mapping[str, Any]) -> None:
-        path = record.get("frame", "")
+        path, about = record.get("frame", ""), record.get("frame", "")
         if record["kind"] == "called":
             self._frames[path] = self._definition.callees[record["playbook"]]
-        definition = self._playbook(path)
-        for line in narrate(record, definition):
+            about = outside(path)
+        for line in narrate(record, self._playbook(path)):
             if line.mark is Mark.STEP:
                 line = self._named(path, line)
             elif line.indent:
-                self._return_to(path, record, definition)
+                self._return_to(about, record, self._playbook(about))
             self._tell(line)
 
     def _playbook(self, path: str) -> Definition:
         """The playbook that a frame belongs to; an item belongs to that around it."""
         while path not in self._frames:
-            path = path[: path.rstrip("/").rfind("/") + 1]
+            path = outside(path)
         return self._frames[path]
 
     def _named(self, path: str, line: Line) -> Line:
@@ -81,6 +81,16 @@ class Narrator(Watcher):
     def answered(self, text: str) -> None:
         """Tell what the user says."""
         self._tell(Line(Mark.USER, printable(self._redactor.hide(text), 300), 1))
+
+
+def outside(path: str) -> str:
+    """
+    The frame around a frame.
+
+    >>> outside("address/ramp[2]/"), outside("address/")
+    ('address/', '')
+    """
+    return path[: path.rstrip("/").rfind("/") + 1]
 
 
 def runs_side_by_side(definition: Definition) -> bool:

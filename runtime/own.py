@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from guideway.statemachine.canonical import canonical
+from guideway.statemachine.errors import HostError
 
 from .calls import WORDS, Failed, Outcome, Succeeded, error_value, told
 from .facts import copy
@@ -39,6 +40,18 @@ def clean(text: object) -> str:
     """
     text = str(text)
     return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def words(text: object, what: str = "a note") -> str:
+    """
+    What a host says in words, as it may be written down.
+
+    Raises:
+        HostError: it is no text.
+    """
+    if not isinstance(text, str):
+        raise HostError(f"{what} is a text, not {told(text)}")
+    return clean(text)
 
 
 def own(outcome: Outcome) -> Settled:

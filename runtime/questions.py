@@ -12,7 +12,7 @@ from guideway.statemachine.expressions import compile_value, plain
 from .cursors import Cursor
 from .facts import copy
 from .leaving import path_of
-from .own import clean
+from .own import clean, words
 from .run import Bound, Pending, Run, Status, Timer
 from .scope import scope
 from .verdicts import Ask, NeedsApproval
@@ -127,4 +127,4 @@ def close(run: Run, pending: Pending, decision: str, by: str | None, note: str, 
     run.commands.pop(pending.approval_id, None)
     run.timers = [timer for timer in run.timers if timer.about != pending.approval_id]
     where = path_of(pending.cursor)
-    run.record("answered", pending.approval_id, decision, by, clean(note) or None, pending.step, where, answer)
+    run.record("answered", pending.approval_id, decision, by, words(note) or None, pending.step, where, answer)

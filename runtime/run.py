@@ -170,9 +170,9 @@ class Run:
     __slots__ = (
         "_made", "busy", "calls", "closers", "commands", "confidence", "ending", "entered", "frame", "frames", "fresh",
         "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "opened", "openings", "outcome",
-        "outstanding", "pending", "plan", "predicates", "records", "refusals", "restless", "retired", "root", "run_id", "settled", "shown",
-        "signalled", "single", "size", "started", "started_by", "text", "text_only", "timers", "tokens", "turn",
-        "verdicts", "waiting", "watching",
+        "outstanding", "pending", "plan", "predicates", "records", "refusals", "restless", "retired", "root", "run_id",
+        "settled", "shown", "signalled", "single", "size", "started", "started_by", "text", "text_only", "timers",
+        "tokens", "turn", "verdicts", "waiting", "watching",
     )  # fmt: skip
 
     waiting: list[Bound]

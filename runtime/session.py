@@ -406,12 +406,12 @@ def check_signal(run: Run, name: object) -> None:
         HostError: it is misspelt, or no text.
     """
     known = awaited(run.plan.definition)
-    if not isinstance(name, str) or name not in known:
-        near = get_close_matches(str(name), known, n=1)
-        raise HostError(
-            f"`{run.plan.definition.id}` waits for no signal {told(name)}"
-            + (f"; did you mean `{near[0]}`?" if near else "")
-        )
+    if not isinstance(name, str):
+        raise HostError(f"a signal has a name, not {told(name)}")
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        raise HostError(f"`{run.plan.definition.id}` waits for no signal {told(name)}{hint}")
 
 
 def payload(name: str, data: Any) -> Any:

@@ -92,4 +92,3 @@ def _under_way(run: Run) -> Iterator[str]:
     for bound in run.outstanding.values():
         if bound.status is Status.RUNNING:
             yield f"what comes of call {bound.call_id} of `{bound.tool}`"
-

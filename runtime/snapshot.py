@@ -53,11 +53,12 @@ def restore(plan: Plan, saved: Snapshot | Mapping[str, Any]) -> Run:
         HostError: another playbook's snapshot, a later version's, or none at all.
     """
     data = saved.data if isinstance(saved, Snapshot) else saved
-    if not isinstance(data, Mapping) or data.get("version") not in (1, VERSION):
+    version = data.get("version") if isinstance(data, Mapping) else None
+    if not isinstance(data, Mapping) or type(version) is not int or version not in (1, VERSION):
         raise HostError("this is no snapshot that this version of guideway can read")
     if data.get("digest") != plan.definition.digest:
         raise HostError(f"the snapshot is of another playbook or version than `{plan.definition.id}`")
     try:
-        return rebuild(plan, from_version_1(data) if data["version"] == 1 else data)
+        return rebuild(plan, from_version_1(data) if version == 1 else data)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise HostError(f"the snapshot is damaged: {type(error).__name__} {error}") from None

@@ -139,7 +139,7 @@ def needed(definition: Definition, step: Step) -> list[str]:
     if step.call is not None:
         return [step.call.tool]
     if step.undo is not None:
-        undone = [tool for tool in definition.tools.values() if tool.name in step.undo.tools or not step.undo.tools]
+        undone = [tool for name in step.undo.tools or sorted(definition.named_tools) if (tool := definition.tool(name))]
         return [tool.undo.tool for tool in undone if tool.undo is not None]
     entries = step.work.entries if step.work else ()
     return [entry.tool for entry in entries if not entry.optional and not is_pattern(entry.tool)]

@@ -17,25 +17,30 @@ from .run import Bound, Run
 
 
 def log(frame: Frame, bound: Bound, result: Any) -> None:
-    """Remember a success whose undo is declared; what an undo does is not undone again."""
+    """Remember a success whose undo is declared, and its frame; what an undo does is not undone again."""
     tool = frame.plan.tool(bound.tool)
     if tool is None or tool.undo is None or bound.reverses is not None:
         return
     owner = frame.owner
-    owner.done = [*(owner.done or ()), [bound.tool, copy(bound.args), copy(result)]]
+    owner.done = [*(owner.done or ()), [bound.tool, copy(bound.args), copy(result), frame.path]]
 
 
 def undo_next(run: Run, cursor: Cursor) -> None:
-    """Take back the newest success that the step asks for; complete when none is left."""
+    """
+    Take back the newest success that the step asks for; complete when none is left.
+
+    Those of its frame, and of the items that began inside it: an item leaves alone what other items did.
+    """
     step, owner = cursor.row.step, cursor.frame.owner
     if step is None or step.undo is None:
         return
     wanted = step.undo.tools
-    entry = next((e for e in reversed(owner.done or ()) if not wanted or e[0] in wanted), None)
+    mine = (e for e in reversed(owner.done or ()) if e[3].startswith(cursor.frame.path))
+    entry = next((e for e in mine if not wanted or e[0] in wanted), None)
     if entry is None:
         finish(run, cursor)
         return
-    tool, args, result = entry
+    tool, args, result, _ = entry
     declared = owner.plan.tool(tool)
     if declared is None or declared.undo is None:
         fail(run, cursor, f"undo: `{tool}` declares no undo")

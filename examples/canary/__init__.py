@@ -1,1 +1,1 @@
-"""Example tools for the canary playbook of the library."""
+"""Example tools for the canary deploy of the library."""

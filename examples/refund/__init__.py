@@ -1,1 +1,1 @@
-"""Example tools for the refund playbook of the library."""
+"""Example tools for the refund desk of the library."""

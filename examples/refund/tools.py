@@ -1,14 +1,19 @@
-"""Example tools of the playbook `refund-request`: a shop with three orders, the same at every start. Cents only."""
+"""Example tools of the playbook `refund-desk`: a shop with four orders, delivered as many days ago at every start.
+
+Amounts are whole euros.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 _ORDERS: dict[str, dict[str, Any]] = {
-    "o-1001": {"customer_id": "c-17", "item": "kettle", "paid": 4900, "refunded": 0, "days_since_delivery": 12},
-    "o-1002": {"customer_id": "c-17", "item": "lamp", "paid": 12900, "refunded": 0, "days_since_delivery": 61},
-    "o-2001": {"customer_id": "c-99", "item": "chair", "paid": 8000, "refunded": 0, "days_since_delivery": 3},
+    "o-1001": {"customer_id": "c-17", "item": "coffee machine", "paid": 490, "days": 12},
+    "o-1002": {"customer_id": "c-17", "item": "lamp", "paid": 90, "days": 61},
+    "o-1003": {"customer_id": "c-17", "item": "piano", "paid": 6200, "days": 5},
+    "o-2001": {"customer_id": "c-99", "item": "chair", "paid": 80, "days": 3},
 }
 _HELP = {"refund": "Refunds are due for 30 days after delivery, up to what was paid. Money arrives in 3 working days."}
 
@@ -21,7 +26,7 @@ def reset() -> None:
 
 
 def get_order(order_id: str) -> dict[str, Any]:
-    """Read an order: customer, item, cents paid, cents refunded so far, days since delivery.
+    """Read an order: customer, item, euros paid, when it was delivered.
 
     Raises:
         ValueError: there is no such order.
@@ -29,8 +34,9 @@ def get_order(order_id: str) -> dict[str, Any]:
     if order_id not in _ORDERS:
         message = f"there is no order {order_id!r}; known are {', '.join(sorted(_ORDERS))}"
         raise ValueError(message)
-    order = _ORDERS[order_id]
-    return {"id": order_id, **order, "refunded": order["refunded"] + sum(_refunds.get(order_id, []))}
+    order = dict(_ORDERS[order_id])
+    delivered = datetime.now(UTC) - timedelta(days=order.pop("days"))
+    return {"id": order_id, **order, "delivered_at": f"{delivered:%Y-%m-%dT%H:%M:%SZ}"}
 
 
 def search_help(query: str) -> dict[str, Any]:
@@ -39,7 +45,7 @@ def search_help(query: str) -> dict[str, Any]:
 
 
 def issue_refund(order_id: str, amount: int, reason: str = "") -> dict[str, Any]:
-    """Pay back `amount` cents of an order. The shop itself checks nothing: that is the playbook's work.
+    """Pay back `amount` euros of an order. The shop itself checks nothing: that is the playbook's work.
 
     Raises:
         ValueError: there is no such order.
@@ -50,15 +56,9 @@ def issue_refund(order_id: str, amount: int, reason: str = "") -> dict[str, Any]
     return {"refund_id": f"r-{order_id}-{len(paid)}", "order_id": order_id, "amount": amount, "reason": reason}
 
 
-def list_refunds(order_id: str) -> dict[str, Any]:
-    """Read the books: how many refunds an order had, and how many cents in all."""
-    paid = _refunds.get(order_id, [])
-    return {"count": len(paid), "total": sum(paid)}
-
-
-def write_to_customer(customer_id: str, text: str) -> dict[str, Any]:
-    """Send the customer a message."""
-    return {"to": customer_id, "characters": len(text)}
+def send_receipt(order_id: str, text: str = "") -> dict[str, Any]:
+    """Send the customer a receipt."""
+    return {"order_id": order_id, "characters": len(text)}
 
 
 def hand_over(why: str) -> dict[str, Any]:
@@ -67,5 +67,5 @@ def hand_over(why: str) -> dict[str, Any]:
 
 
 TOOLS: dict[str, Callable[..., dict[str, Any]]] = {
-    tool.__name__: tool for tool in (get_order, search_help, issue_refund, list_refunds, write_to_customer, hand_over)
+    tool.__name__: tool for tool in (get_order, search_help, issue_refund, send_receipt, hand_over)
 }

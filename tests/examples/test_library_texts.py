@@ -2,142 +2,151 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-ROOT = Path(__file__).parents[2]
-LIBRARY = sorted((ROOT / "playbooks" / "library").glob("*.yaml"))
-FOLDERS = {
-    "ssh-brute-force": "ssh",
-    "phishing-triage": "phishing",
-    "refund-request": "refund",
-    "canary-deploy": "canary",
-}
-TURNS = sorted((ROOT / "examples").glob("*/*.jsonl"))
+from .shipped import (
+    EXAMPLES,
+    LIBRARY,
+    ROOT,
+    Step,
+    called_by,
+    entries_of,
+    playbook,
+    read,
+    rules_of,
+    steps_of,
+    tools_named,
+    tools_of,
+)
+
+TURNS = sorted((ROOT / "examples").glob("*/agent*.jsonl"))
 CONTROL = {"complete_step", "skip_step"}
+CLASSES = {"success", "failed", "stopped", "escalated", "done"}
 EACH = pytest.mark.parametrize("path", LIBRARY, ids=lambda path: path.stem)
+EACH_EXAMPLE = pytest.mark.parametrize("name", EXAMPLES)
 
 
-def read(path: Path) -> dict[str, Any]:
-    """A playbook as plain data."""
-    data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return data
+def goals(value: Any) -> Iterator[str]:
+    """The targets of a `next`, an `on_…` or a `switch`: one, or those of its branches."""
+    for branch in value if isinstance(value, list) else [value]:
+        yield branch["goto"] if isinstance(branch, dict) else branch
 
 
-def tools_of(path: Path) -> dict[str, Any]:
-    """The example tools of a playbook, loaded by path."""
-    file = ROOT / "examples" / FOLDERS[path.stem] / "tools.py"
-    spec = importlib.util.spec_from_file_location(f"example_{path.stem.replace('-', '_')}", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    tools: dict[str, Any] = module.TOOLS
-    return tools
-
-
-def named_tools(step: dict[str, Any]) -> set[str]:
-    """Every tool a step names."""
-    entries = [*step.get("expected_tools", []), *step.get("optional_tools", [])]
-    entries += [step["call"]] if "call" in step else []
-    return {entry if isinstance(entry, str) else entry["tool"] for entry in entries}
-
-
-def targets(step: dict[str, Any]) -> set[str]:
+def targets(step: Step) -> set[str]:
     """Everywhere a step may go by name."""
-    places = [value for key, value in step.items() if key == "next" or key.startswith("on_")]
-    places += [branch["goto"] for branch in step.get("switch", [])]
-    return set(places)
+    gone = {
+        goal
+        for key, value in step.items()
+        if key in ("next", "switch") or key.startswith("on_")
+        for goal in goals(value)
+    }
+    choices = step["ask"].get("choices", {}) if isinstance(step.get("ask"), dict) else {}
+    return gone | (set(choices.values()) if isinstance(choices, dict) else set())
 
 
-def test_the_library_holds_the_four_playbooks() -> None:
-    """Each playbook of the library has its example tools, and the other way round."""
-    assert {path.stem for path in LIBRARY} == set(FOLDERS)
+def test_each_folder_of_examples_is_one_of_a_playbook() -> None:
+    """Each folder with tools belongs to a playbook of the library, and each is listed where the tests look."""
+    assert {file.parent.name for file in (ROOT / "examples").glob("*/tools.py")} == set(EXAMPLES.values())
+    assert set(EXAMPLES) <= {path.stem for path in LIBRARY}
 
 
 @EACH
 def test_ids_are_unique_and_no_outcome(path: Path) -> None:
     """The id is the file's name; step ids are unique and none is an outcome word."""
-    playbook = read(path)
-    ids = [step["id"] for step in playbook["steps"]]
+    found = read(path)
+    ids = [step["id"] for step in steps_of(found)]
 
-    assert playbook["id"] == path.stem
+    assert found["id"] == path.stem
     assert len(ids) == len(set(ids))
-    assert not set(ids) & {*playbook["outcomes"], "success", "failed", "stopped", "escalated", "done"}
+    assert not set(ids) & {*found["outcomes"], *CLASSES}
 
 
 @EACH
 def test_every_target_and_outcome_is_used_and_known(path: Path) -> None:
     """Steps go to steps or outcomes only, and each declared outcome is reached by some edge."""
-    playbook = read(path)
-    ends = {*playbook["outcomes"], "success", "failed", "stopped", "escalated", "done"}
-    gone = {target for step in playbook["steps"] for target in targets(step)}
-    gone |= {value for key, value in playbook.get("defaults", {}).items() if key.startswith("on_")}
-    gone |= {branch["outcome"] for branch in playbook.get("termination", []) if "outcome" in branch}
+    found = read(path)
+    gone = {target for step in [*steps_of(found), found.get("defaults", {})] for target in targets(step)}
+    gone |= {branch["outcome"] for branch in found.get("termination", []) if "outcome" in branch}
 
-    assert gone <= ends | {step["id"] for step in playbook["steps"]}
-    assert set(playbook["outcomes"]) <= gone
+    assert gone <= CLASSES | set(found["outcomes"]) | {step["id"] for step in steps_of(found)}
+    assert set(found["outcomes"]) <= gone
 
 
 @EACH
-def test_tools_are_declared_used_and_implemented(path: Path) -> None:
-    """The tools of the playbook are those its steps name, each has an effect, a function and its parameters."""
-    playbook = read(path)
-    named = {tool for step in playbook["steps"] for tool in named_tools(step)} | set(playbook.get("optional_tools", []))
-    functions = tools_of(path)
+def test_tools_are_declared_and_used(path: Path) -> None:
+    """The tools of a playbook are those that its steps name, and an effect that is said is a known one."""
+    found = read(path)
 
-    assert named == set(playbook["tools"]) == set(functions)
-    for name, spec in playbook["tools"].items():
-        assert spec["effect"] in {"read", "write", "irreversible"}
-        signature = inspect.signature(functions[name]).parameters
-        needed = {key for key, value in signature.items() if value.default is inspect.Parameter.empty}
-        assert set(spec["parameters"]["properties"]) <= set(signature)
-        assert needed <= set(spec["parameters"]["required"])
+    assert tools_named(found) == set(found["tools"])
+    assert {spec.get("effect", "write") for spec in found["tools"].values()} <= {"read", "write", "irreversible"}
+
+
+@EACH_EXAMPLE
+def test_the_tools_of_an_example_are_those_of_its_playbooks(name: str) -> None:
+    """There is a function for each tool of the playbook and of those it calls, and no other; parameters agree."""
+    declared = {tool: spec for one in called_by(name) for tool, spec in playbook(one)["tools"].items()}
+    functions = tools_of(name)
+
+    assert set(declared) == set(functions)
+    for tool, schema in ((tool, spec["parameters"]) for tool, spec in declared.items() if "parameters" in spec):
+        known = inspect.signature(functions[tool]).parameters
+        needed = {key for key, value in known.items() if value.default is inspect.Parameter.empty}
+        assert set(schema["properties"]) <= set(known)
+        assert needed <= set(schema["required"])
 
 
 @EACH
 def test_irreversible_tools_are_guarded_and_explained(path: Path) -> None:
-    """An irreversible tool has a `where`, a `because`, and an approval on each step that calls it."""
-    playbook = read(path)
-    grave = {name for name, spec in playbook["tools"].items() if spec["effect"] == "irreversible"}
+    """An irreversible tool has a `where`, a `because`, and an approval of its own or on each step that calls it."""
+    found = read(path)
+    grave = {name: spec for name, spec in found["tools"].items() if spec.get("effect") == "irreversible"}
 
-    for name in grave:
-        assert playbook["tools"][name]["where"] and playbook["tools"][name]["because"]
-    for step in playbook["steps"]:
-        if named_tools(step) & grave:
-            entries = [e for e in step.get("expected_tools", []) if isinstance(e, dict) and e["tool"] in grave]
-            assert "approval" in step or all("approval" in entry for entry in entries)
+    for spec in grave.values():
+        assert spec["where"] and spec["because"]
+    for step in steps_of(found):
+        for entry in entries_of(step):
+            if entry["tool"] in grave:
+                assert rules_of(step) or rules_of(entry) or rules_of(grave[entry["tool"]])
 
 
-@EACH
-def test_recorded_approvals_name_steps_that_ask(path: Path) -> None:
-    """Each recorded approval belongs to a step with an approval, and its person is among the approvers."""
-    file = ROOT / "examples" / FOLDERS[path.stem] / "approvals.json"
-    steps = {step["id"]: step for step in read(path)["steps"]}
+def may_say(entry: Step, step: Step, tools: dict[str, Step]) -> bool:
+    """A recorded decision is one that its step, an entry of it or its tool asks for, of a person that is asked."""
+    if "answer" in entry or "fields" in entry:
+        asked = step["ask"]
+        named = any("{{" in person or person == entry["by"] for person in asked["assignees"])
+        return named and (not asked.get("choices") or entry["answer"] in asked["choices"])
+    places = [step, *entries_of(step), *(tools[place["tool"]] for place in entries_of(step))]
+    by = {person for place in places for rule in rules_of(place) for person in rule["approvers"]}
+    told = "tool" not in entry or entry["tool"] in {place["tool"] for place in entries_of(step)}
+    return told and entry["by"] in by and entry["decision"] in ("approve", "reject")
 
-    for entry in json.loads(file.read_text(encoding="utf-8")):
-        step = steps[entry["step"]]
-        asked = [step, *(e for e in step.get("expected_tools", []) if isinstance(e, dict))]
-        approvals = [place["approval"] for place in asked if "approval" in place]
-        assert entry["decision"] in {"approve", "reject"}
-        assert any(entry["by"] in approval["approvers"] for approval in approvals)
-        assert "tool" not in entry or entry["tool"] in named_tools(step)
+
+@EACH_EXAMPLE
+def test_recorded_decisions_are_asked_for(name: str) -> None:
+    """Each recorded decision belongs to a question of its step, and its person is among those asked."""
+    found = playbook(name)
+    steps = {step["id"]: step for step in steps_of(found)}
+    files = sorted((ROOT / "examples" / EXAMPLES[name]).glob("approvals*.json"))
+
+    assert files
+    for entry in (entry for file in files for entry in json.loads(file.read_text(encoding="utf-8"))):
+        assert may_say(entry, steps[entry["step"]], found["tools"]), entry
 
 
 @pytest.mark.parametrize("turns", TURNS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_recorded_turns_call_tools_with_their_parameters(turns: Path) -> None:
-    """Each recorded call is a control tool or a declared one, with the arguments its schema asks for."""
-    stem = next(stem for stem, folder in FOLDERS.items() if folder == turns.parent.name)
-    declared = read(ROOT / "playbooks" / "library" / f"{stem}.yaml")["tools"]
+    """Each recorded call is a control tool or one that an agent may be given, with arguments that it takes."""
+    name = next(name for name, folder in EXAMPLES.items() if folder == turns.parent.name)
+    functions, given = tools_of(name), set(playbook(name)["tools"])
     calls = [call for line in turns.read_text(encoding="utf-8").splitlines() for call in json.loads(line)["calls"]]
 
     assert calls
-    for call in calls:
-        if call["tool"] not in CONTROL:
-            schema = declared[call["tool"]]["parameters"]
-            assert set(schema["required"]) <= set(call["args"]) <= set(schema["properties"])
+    for call in (call for call in calls if call["tool"] not in CONTROL):
+        assert call["tool"] in given
+        inspect.signature(functions[call["tool"]]).bind(**call["args"])

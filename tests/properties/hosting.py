@@ -83,7 +83,8 @@ class MixedHost(Host):
             return self.nonsense(session)
         choices: list[tuple[float, Verb]] = []
         if not turn_is_open(session):
-            choices.append((5, self.proposal(session)))
+            idle = session.outcome is not None or not session.legal()
+            choices.append((1 if idle else 5, self.proposal(session)))
         calls = (*running(session), *automatic(session))
         choices += [(4, ("observe", call, self.outcome(), self.moment(session, 0.05))) for call in calls]
         choices += [(4, self.person(session, question)) for question in Approvals(session).pending]
@@ -122,6 +123,12 @@ class MixedHost(Host):
             return ("answer", asked, answer if not question.fields or question.choices else "", by, fields, now)
         yes = self.silent or rng.random() < 0.8
         return ("approve" if yes else "reject", asked, by, now)
+
+    def calls(self, session: Session, size: int, lively: float = 0.85) -> tuple[ToolCall, ...]:
+        """Calls, most of them legal; mostly one where nothing is."""
+        if not session.legal() and self.rng.random() < 0.8:
+            size = min(size, 1)
+        return super().calls(session, size, lively)
 
     def call(self, legal: list[str], ahead: list[str], lively: float) -> ToolCall:
         """One call; `complete_step` now and then carries what it must."""

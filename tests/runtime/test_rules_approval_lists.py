@@ -62,7 +62,8 @@ def test_s29_the_first_rule_that_applies_decides(amount: int, question: str | No
 
 def test_s44_a_rule_that_is_unknown_asks() -> None:
     """An amount that is missing, or a word, is asked about by the rule that could not be decided: the stricter one."""
-    for args in ({}, {"amount": "many"}):
+    missing: list[dict[str, Any]] = [{}, {"amount": "many"}]
+    for args in missing:
         verdict = propose(paying(RULES), "pay", **args)
         assert isinstance(verdict, NeedsApproval) and verdict.ask == "Both?"
 
@@ -344,7 +345,8 @@ def test_s29_each_rule_has_its_own_deadline() -> None:
 
 def test_s30_a_rejected_call_takes_on_reject() -> None:
     """Written on the step it moves the cursor; absent the model is told and the cursor stays."""
-    for more, outcome in (({"on_reject": "escalated"}, "escalated"), ({}, None)):
+    ways: list[tuple[dict[str, Any], str | None]] = [({"on_reject": "escalated"}, "escalated"), ({}, None)]
+    for more, outcome in ways:
         session = paying({"ask": "?"}, **more)
         propose(session, "pay", n=1)
         Approvals(session).reject(asked(session), by="kim")

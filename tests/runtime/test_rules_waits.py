@@ -146,7 +146,7 @@ def test_s30_until_is_evaluated_after_an_error_a_denial_and_a_text() -> None:
     denied(session, "nope")
     assert session.states == ("w", "b")
     say(session)
-    assert session.states == ("b",)
+    assert list(session.states) == ["b"]
 
 
 def test_s30_until_is_evaluated_at_a_tick() -> None:
@@ -167,7 +167,7 @@ def test_s44_an_unknown_condition_is_waited_for() -> None:
     arrive(session, "b1", {})
     assert session.states == ("w", "b1")
     arrive(session, "b1", {"n": 2})
-    assert session.states == ("z",)
+    assert list(session.states) == ["z"]
 
 
 def test_s26_a_condition_may_come_too_late() -> None:
@@ -355,7 +355,7 @@ def test_s30_a_predicate_sees_the_names_of_its_place() -> None:
 
     def is_vip(names: Any) -> bool:
         seen.append(names["inputs"]["who"])
-        return names["facts"]["x"]["n"] == 3
+        return bool(names["facts"]["x"]["n"] == 3)
 
     session = start(predicated(), predicates={"is_vip": is_vip})
     assert ok(session, "x", {"n": 3}).outcome in ("escalated", "failed")

@@ -72,7 +72,9 @@ def signal_of(definition: Definition, text: str) -> Signal:
     try:
         return Signal(name, read(data) if equals else None)
     except ValueError as fault:
-        raise MisuseError(f"--signal: what comes with `{name}` must be JSON, and {data or 'nothing'} is not ({fault})") from None
+        raise MisuseError(
+            f"--signal: what comes with `{name}` must be JSON, and {data or 'nothing'} is not ({fault})"
+        ) from None
 
 
 def predicates_of(definition: Definition, given: str | None) -> Predicates:

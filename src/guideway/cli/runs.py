@@ -56,7 +56,7 @@ class Request:
     draw: str | None
     started_by: str | None
     fast_forward: bool
-    others: Others = Others()
+    others: Others
 
 
 def carry_out(definition: Definition, request: Request) -> int:
@@ -115,9 +115,9 @@ class Means:
         decisions = decisions_of(request.approve, by)
         form = by_suffix(request.draw, "--draw") if request.draw is not None else None
         clock, others = LeapingClock() if request.fast_forward else WallClock(), request.others
-        user, signals = user_of(others.user), signals_of(definition, others.signal)
+        heard, signals = user_of(others.user), signals_of(definition, others.signal)
         predicates = predicates_of(definition, others.predicates)
-        return cls(values, tools, agent, decisions, clock, by, form, user, signals, predicates)
+        return cls(values, tools, agent, decisions, clock, by, form, heard, signals, predicates)
 
 
 def agent_of(definition: Definition, given: str | None) -> Agent | None:
