@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 
+import bench_blocks
 import bench_check
 import bench_gate
 import bench_reading
@@ -20,6 +21,7 @@ def main() -> None:
     print(f"Python {platform.python_version()} on {platform.machine()}")
     show("one gated call, µs", bench_gate.rows())
     show("one plain trigger, µs", [Row(r["name"], r["size"], r["peer"], r["micros"]) for r in bench_trigger.rows()])
+    show("many cursors", bench_blocks.rows())
     show("read and validate a file, ms", bench_reading.rows())
     show("check a file of ten steps, start to finish, ms", bench_check.rows())
 

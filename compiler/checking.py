@@ -13,7 +13,7 @@ from .evidence import rests_on_claims
 from .falling import falls_into_handler
 from .flow import check_definition
 from .library import Library
-from .linking import link
+from .linking import Linked, link
 from .lower import Compiled, compile_playbook
 
 
@@ -39,13 +39,20 @@ def examine(
 ) -> Compiled:
     """Compile a playbook with those it calls, and check all that `check` does: the machine, and every finding."""
     linked = link(playbook, library, skills=skills)
-    found = list(linked.diagnostics)
-    for part, definition in linked.parts:
+    found = [*linked.diagnostics, *check_machines(linked)]
+    for part, _ in linked.parts:
         found += falls_into_handler(part)
-        if definition is not None:
-            whole = linked.definition if part is playbook and linked.definition is not None else definition
-            found += [*check_definition(whole), *rests_on_claims(whole)]
     return Compiled(linked.definition, in_order(found))
+
+
+def check_machines(linked: Linked) -> list[Diagnostic]:
+    """Check what only whole machines can show: their flow, and what leads to what cannot be taken back."""
+    found: list[Diagnostic] = []
+    for index, (_, definition) in enumerate(linked.parts):
+        whole = linked.definition if index == 0 and linked.definition is not None else definition
+        if whole is not None:
+            found += [*check_definition(whole), *rests_on_claims(whole)]
+    return found
 
 
 NAMES: Mapping[str, tuple[str, ...]] = {

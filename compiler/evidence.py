@@ -17,6 +17,8 @@ EVIDENCE = frozenset({"facts", "history", "answers", "signals", "inputs", "predi
 
 def rests_on_claims(definition: Definition) -> Iterator[Diagnostic]:
     """Look at every branch, and at the `when` of every step."""
+    if all(tool.effect is not Effect.IRREVERSIBLE for tool in definition.tools.values()):
+        return
     beyond = roots_of(definition.terms)
     for edge in definition.edges():
         tool = _irreversible(definition, edge.target)

@@ -108,6 +108,8 @@ def block_text(state: State, step: Step) -> str:
 
 def _moved(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
     source, event, target = record["source"], record["event"], record["target"]
+    if definition.states[target].kind is StateKind.JOIN and place(target, definition) == source:
+        return  # the block itself: its list has told why, and where it leads is told next
     parts = [] if event in USUAL else [event]
     if (why := record.get("why", "")) and not why.startswith(("approved by ", "answered")):
         parts.append(printable(why, 300))

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from guideway.compiler import check as check_playbook
-from guideway.compiler import check_definition
-from guideway.compiler.checking import check_names
+from guideway.compiler.checking import check_machines, check_names
 from guideway.compiler.library import Library
 from guideway.compiler.linking import link
 from guideway.playbooks.limits import Limits
@@ -59,8 +58,7 @@ def load(
     linked = link(playbook, _shelf(given, root, limits), skills=skills)
     found = [*playbook.findings, *linked.diagnostics]
     if linked.definition is not None and flow:
-        for _, definition in linked.parts:
-            found += check_definition(definition) if definition is not None else ()
+        found += check_machines(linked)
     errors = [d for d in found if d.level is Level.ERROR]
     if linked.definition is None or errors:
         lines = "\n".join(map(str, errors))

@@ -11,8 +11,8 @@ import pytest
 import guideway.cli
 
 DRIVER = (
-    "agents", "asks", "clocks", "decisions", "driver", "lines", "marks", "narrate", "redact", "scripted",
-    "toolbox", "trace",
+    "agents", "asks", "clocks", "decisions", "driver", "learning", "lines", "marks", "narrate", "narrator", "redact",
+    "scripted", "signals", "situation", "tool_marks", "toolbox", "trace", "users", "wording",
 )  # fmt: skip
 MODULES = [
     "guideway.cli",

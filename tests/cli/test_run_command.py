@@ -1,4 +1,4 @@
-"""`guideway run`: the four playbooks of the library, approvals, agents, traces, interrupts."""
+"""`guideway run`: the playbooks of the library that have example tools, approvals, agents, traces, interrupts."""
 
 from __future__ import annotations
 
@@ -23,11 +23,19 @@ from guideway.statemachine.machine import Machine
 Run = Callable[..., Any]
 
 APPROVE = "--approve file:examples/{}/approvals.json"
-REFUND = "refund-request refund --input customer_id=c-17 --input order_id={} --agent scripted:examples/refund/{}.jsonl"
+REFUND = (
+    "refund-desk refund --input customer_id=c-17 --agent scripted:examples/refund/{}.jsonl"
+    " --user scripted:examples/refund/user.jsonl"
+)
 PHISHING = (
     "phishing-triage phishing --input message_id={} --input reporter=ines --agent scripted:examples/phishing/{}.jsonl"
 )
-CANARY = "canary-deploy canary --input service=checkout --input version={}"
+CANARY = "canary-deploy canary --input service=checkout --input version={} --at {}T09:00:00Z"
+TUESDAY, FRIDAY = "2026-03-03", "2026-03-06"
+SIGN_IN = (
+    "suspicious-sign-in signin --input case_id=c-9 --input user={} --input source_ip={}"
+    " --agent scripted:examples/signin/{}.jsonl"
+)
 SSH = "ssh-brute-force ssh --input log=examples/ssh/{}.log --input out={{out}}"
 
 WALKS = {
@@ -36,17 +44,25 @@ WALKS = {
     f"{SSH.format('auth')} --approve deny": ("not_disabled", 1, 0),
     f"{SSH.format('quiet')} --approve deny": ("quiet", 0, 0),
     f"{SSH.format('quiet')} --approve deny --input minimum=3": ("blocked", 0, 0),
-    f"{REFUND.format('o-1001', 'agent')} {APPROVE.format('refund')}": ("refunded", 0, 0),
-    f"{REFUND.format('o-1001', 'agent-wrong')} {APPROVE.format('refund')}": ("refunded", 0, 5),
-    f"{REFUND.format('o-1002', 'agent-late')} {APPROVE.format('refund')}": ("declined", 0, 0),
-    f"{REFUND.format('o-1001', 'agent')} --approve deny": ("rejected", 1, 1),
+    f"{REFUND.format('agent')} {APPROVE.format('refund')}": ("success", 0, 0),
+    f"{REFUND.format('agent-wrong')} {APPROVE.format('refund')}": ("success", 0, 3),
+    f"{REFUND.format('agent-late')} {APPROVE.format('refund')}": ("handed_over", 1, 1),
+    f"{REFUND.format('agent-large')} {APPROVE.format('refund')}": ("success", 0, 1),
     f"{PHISHING.format('m-501', 'agent')} {APPROVE.format('phishing')}": ("contained", 0, 0),
     f"{PHISHING.format('m-501', 'agent-wrong')} {APPROVE.format('phishing')}": ("contained", 0, 5),
     f"{PHISHING.format('m-502', 'agent-harmless')} --approve deny": ("harmless", 0, 0),
-    f"{CANARY.format('1.5.0')} {APPROVE.format('canary')}": ("deployed", 0, 0),
-    f"{CANARY.format('1.5.1')} {APPROVE.format('canary')}": ("rolled_back", 1, 0),
-    f"{CANARY.format('1.5.0')} --approve deny": ("declined", 1, 0),
-    f"{CANARY.format('1.5.0')} --approve deny --input change_freeze=true": ("frozen", 1, 0),
+    f"{CANARY.format('1.5.0', TUESDAY)} {APPROVE.format('canary')}": ("success", 0, 0),
+    f"{CANARY.format('1.5.1', TUESDAY)} {APPROVE.format('canary')}": ("rolled_back", 1, 0),
+    f"{CANARY.format('1.5.0', TUESDAY)} --approve deny": ("frozen", 1, 0),
+    f"{CANARY.format('1.5.0', FRIDAY)} {APPROVE.format('canary')}": ("frozen", 1, 0),
+    f"{SIGN_IN.format('ann', '198.51.100.7', 'agent')} {APPROVE.format('signin')}": ("locked", 0, 0),
+    f"{SIGN_IN.format('ann', '198.51.100.7', 'agent-wrong')} {APPROVE.format('signin')}": ("locked", 0, 3),
+    f"{SIGN_IN.format('ann', '198.51.100.7', 'agent-own')} --approve file:examples/signin/approvals-own.json": (
+        "own_sign_in",
+        0,
+        0,
+    ),
+    f"{SIGN_IN.format('mia', '203.0.113.5', 'agent-home')} --approve deny": ("own_sign_in", 0, 0),
 }
 
 
@@ -103,6 +119,12 @@ def replayed(machine: Machine, entries: list[dict[str, Any]]) -> package.Session
                 session.propose(calls, text=entry["text"], usage=usage, now=at(entry))
             case "settled" if entry["tool"] not in ("complete_step", "skip_step"):
                 session.observe(entry["call_id"], outcome(entry), now=at(entry))
+            case "allowed":
+                control.approve(entry["approval_id"], by=entry["by"], note=entry.get("note", ""), now=at(entry))
+            case "answered" if entry["decision"] == "answered":
+                control.answer(
+                    entry["approval_id"], entry["answer"], by=entry["by"], note=entry.get("note", ""), now=at(entry)
+                )
             case "answered" if "by" in entry:
                 verb = control.approve if entry["decision"] == "approved" else control.reject
                 verb(entry["approval_id"], by=entry["by"], note=entry.get("note", ""), now=at(entry))
@@ -224,11 +246,11 @@ def test_a_script_that_runs_out_says_so(guideway: Run, at_root: Path, tmp_path: 
     """Status 1, no outcome, and the trace up to there."""
     script, trace = tmp_path / "a.jsonl", tmp_path / "t.jsonl"
     script.write_text('{"calls": [{"tool": "get_order", "args": {"order_id": "o-1001"}}]}\n')
-    line = f"refund-request refund --input customer_id=c-17 --input order_id=o-1001 --agent scripted:{script}"
+    line = f"refund-desk refund --input customer_id=c-17 --agent scripted:{script}"
     result = guideway(*shipped(f"{line} --trace {trace}", tmp_path))
 
     assert result.status == 1
-    assert "nothing more to say, and the run stands in step `refund`" in result.err
+    assert "nothing more to say, and the run stands in step `understand`" in result.err
     assert all(entry["kind"] != "ended" for entry in records.verify(trace.read_text()))
 
 

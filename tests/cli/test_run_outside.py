@@ -20,7 +20,7 @@ inputs: {ip: string, key: {type: string, sensitive: true}}
 tools: {whois: {parameters: {properties: {ip: {}, key: {}, pin: {sensitive: true}}}}}
 outputs: {owner: facts.whois.owner}
 steps:
-  - {id: whois, call: {tool: whois, args: {ip: "{{ inputs.ip }}", key: "{{ inputs.key }}", pin: 4711}}}
+  - {id: whois, call: {tool: whois, args: {ip: "{{ inputs.ip }}", key: "{{ inputs.key }}", pin: swordfish}}}
 """
 PLAYBOOK = """
 id: main
@@ -64,7 +64,7 @@ def count(n=0):
 def close():
     raise OSError("closed already")
 """
-ANSWER = {"step": "sure", "answer": "yes", "by": "ann", "groups": ["desk"], "fields": {"pin": "0815", "days": 3}}
+ANSWER = {"step": "sure", "answer": "yes", "by": "ann", "groups": ["desk"], "fields": {"pin": "sesame", "days": 3}}
 LINE = "run main.yaml --tools tools.py --trace t.jsonl --approve file:a.json --predicates yes.py --signal go_ahead"
 
 
@@ -96,7 +96,7 @@ def test_what_is_sensitive_in_a_called_playbook_and_in_answers_is_hidden(guidewa
     called = entries.index(next(entry for entry in entries if entry["kind"] == "called"))
 
     for text in (result.out.split("calls enrich")[1], "".join(map(str, entries[called:])), result.err):
-        for secret in ("hunter2", "4711", "0815"):
+        for secret in ("hunter2", "swordfish", "sesame"):
             assert secret not in text
     [answered] = [entry for entry in entries if entry["kind"] == "answered"]
     assert answered["answer"] == {"pin": "•••", "days": 3, "choice": "yes"}
@@ -106,17 +106,17 @@ def test_what_is_sensitive_in_a_called_playbook_and_in_answers_is_hidden(guidewa
 def test_a_called_playbook_is_drawn_as_it_went(guideway: Run) -> None:
     """`--frame` names its frame; one that is none is misuse that names those there are."""
     guideway(*LINE.split())
-    drawn = guideway(*"draw main.yaml --trace t.jsonl --frame address/".split())
+    drawn = guideway(*["draw", "main.yaml", "--trace", "t.jsonl", "--frame", "address/"])
 
     assert drawn.status == 0
     assert 'class="call walked"' in drawn.out or "walked" in drawn.out
     assert "whois" in drawn.out
     assert "sure" not in drawn.out
-    wrong = guideway(*"draw main.yaml --trace t.jsonl --frame elsewhere/".split())
+    wrong = guideway(*["draw", "main.yaml", "--trace", "t.jsonl", "--frame", "elsewhere/"])
     assert (wrong.status, wrong.err) == (
         2, "guideway draw: --frame: the run called no playbook at elsewhere/; known: address/\n"
     )  # fmt: skip
-    assert guideway(*"draw main.yaml --frame address/".split()).status == 2
+    assert guideway(*["draw", "main.yaml", "--frame", "address/"]).status == 2
 
 
 def test_without_its_signal_the_run_waits_for_it(guideway: Run) -> None:
@@ -133,6 +133,8 @@ def test_without_its_signal_the_run_waits_for_it(guideway: Run) -> None:
     ((" --predicates yes.py", " --predicates no.py"), "--predicates: no.py does not exist"),
     (("run main.yaml", "run main.yaml --user bob"), "--user: bob is neither ask nor scripted:FILE"),
     (("run main.yaml", "run main.yaml --user scripted:a.json"), "--user: a.json: entry 1: unknown key `step`"),
+    (("run main.yaml", "run main.yaml --at noon"), "--at: noon is no time; write it as 2026-03-03T09:00:00Z"),
+    (("run main.yaml", "run main.yaml --at 2026-03-03"), "--at: 2026-03-03 must name its time zone"),
     (("run main.yaml", "run main.yaml --root nowhere"), "--root: nowhere does not exist"),
     (("run main.yaml", "run main.yaml --root tools.py"), "--root: tools.py is no folder"),
 ])  # fmt: skip
@@ -160,7 +162,7 @@ def test_an_answer_that_is_none_is_named(guideway: Run, desk: Path, entry: dict[
 
 def test_a_person_at_the_terminal_answers(guideway: Run, desk: Path) -> None:
     """A choice by its number, fields by their type, a name with its groups; what is none is asked again."""
-    typed = "maybe\n1\n0815\nmany\n3\nann (desk)\n"
+    typed = "maybe\n1\nsesame\nmany\n3\nann (desk)\n"
     line = LINE.replace(" --approve file:a.json", "").split()
     result = guideway(*line, stdin=typed, terminal=True)
 
@@ -229,3 +231,13 @@ def test_a_playbook_out_of_reach_is_reached_with_root(guideway: Run, desk: Path)
         assert guideway(*line.format("").split()).status > 0
         assert guideway(*line.format("--root .").split()).status == 0
     assert guideway(*LINE.replace("main.yaml", "team/main.yaml --root .").split()).status == 0
+
+
+def test_a_run_can_be_played_at_another_time(guideway: Run, desk: Path) -> None:
+    """It begins then, and only waits move its clock."""
+    (desk / "later.yaml").write_text("id: later\nname: Later\nsteps: [{id: bake, wait: 90m}]\n")
+    result = guideway(*["run", "later.yaml", "--trace", "t.jsonl", "--at", "2026-03-03T09:00:00Z"])
+    times = [entry["at"] for entry in records.verify((desk / "t.jsonl").read_text())]
+
+    assert result.status == 0
+    assert (times[0], times[-1]) == ("2026-03-03T09:00:00Z", "2026-03-03T10:30:00Z")

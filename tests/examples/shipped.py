@@ -24,9 +24,18 @@ EXAMPLES = {
 Step = dict[str, Any]
 
 
+class Words(yaml.SafeLoader):
+    """Reads `yes`, `no`, `on` and `off` as words, as YAML 1.2 does."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - a table of the class it comes from
+        first: [(tag, pattern) for tag, pattern in table if first in "tTfF" or not tag.endswith(":bool")]
+        for first, table in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
 def read(path: Path) -> dict[str, Any]:
     """A playbook."""
-    data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    data: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=Words)  # noqa: S506 - a safe loader
     return data
 
 

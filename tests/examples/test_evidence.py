@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,17 @@ THANK = guideway.ToolCall("reply_to_reporter", {"user": "ines", "text": "It is h
 
 
 class Denied(Watcher):
-    """Remembers which tools were refused."""
+    """Remembers which tools were refused, and why."""
 
     def __init__(self) -> None:
         self.tools: list[str] = []
+        self.reasons: list[str] = []
 
     def happened(self, records: Iterable[Record]) -> None:
         """Keep the refused ones."""
-        self.tools += [e["tool"] for e in map(to_json, records) if e["kind"] == "decided" and e["verdict"] == "deny"]
+        refused = [e for e in map(to_json, records) if e["kind"] == "decided" and e["verdict"] == "deny"]
+        self.tools += [e["tool"] for e in refused]
+        self.reasons += [f"{e['tool']}: {e['code']}" for e in refused]
 
 
 def check(url: str) -> guideway.ToolCall:
@@ -145,15 +149,61 @@ def test_the_agent_does_not_choose_whose_verdict_decides(file: str, verdict: str
     assert (reached, denied) == (state, ["enrich_indicator"])
 
 
-def test_a_refund_rests_on_the_order_that_was_asked_about() -> None:
-    """Neither another order of the customer's nor one of somebody else can be what the refund is reckoned from."""
-    order = {"customer_id": "c-1", "paid": 900, "refunded": 0, "days_since_delivery": 3}
-    names = ("search_help", "issue_refund", "list_refunds", "write_to_customer", "hand_over")
-    tools: dict[str, Any] = {name: lambda **_: {} for name in names}
-    tools["get_order"] = lambda order_id: {"id": order_id, **order}
-    read = [guideway.ToolCall("get_order", {"order_id": "o-2"})]
-    machine = guideway.load(ROOT / "playbooks" / "library" / "refund-request.yaml")
+def refund(*turns: list[guideway.ToolCall], paid: int = 90, days: int = 3) -> tuple[str, list[str]]:
+    """A refund of c-1, who owns o-1 and says yes to what is asked; the state reached, and why calls were refused."""
+    owners = {"o-1": "c-1", "o-2": "c-2"}
+    delivered = datetime.now(UTC) - timedelta(days=days)
+    order = {"paid": paid, "delivered_at": f"{delivered:%Y-%m-%dT%H:%M:%SZ}"}
+    tools: dict[str, Any] = {
+        name: lambda **_: {} for name in ("search_help", "issue_refund", "send_receipt", "hand_over")
+    }
+    tools["get_order"] = lambda order_id: {"id": order_id, "customer_id": owners[order_id], **order}
+    machine = guideway.load(ROOT / "playbooks" / "library" / "refund-desk.yaml")
+    clock, denied = LeapingClock(), Denied()
+    session = guideway.Session(machine, inputs={"customer_id": "c-1"}, now=clock.now())
+    yes = Recorded([{"step": "confirm", "answer": "yes", "by": "customer"}])
+    agent = ScriptedAgent([Reply("", calls) for calls in turns])
+    Driver(session, tools, agent=agent, decisions=yes, clock=clock, watchers=[denied]).run()
+    return session.state, denied.reasons
 
-    assert run(machine, {"customer_id": "c-1", "order_id": "o-1"}, tools, [read])[::2] == ("understand", ["get_order"])
-    read[0] = guideway.ToolCall("get_order", {"order_id": "o-1"})
-    assert run(machine, {"customer_id": "c-9", "order_id": "o-1"}, tools, [read])[0] == "understand"
+
+def order(order_id: str) -> guideway.ToolCall:
+    """A look at an order."""
+    return guideway.ToolCall("get_order", {"order_id": order_id})
+
+
+def pay(order_id: str, amount: int) -> guideway.ToolCall:
+    """A refund."""
+    return guideway.ToolCall("issue_refund", {"order_id": order_id, "amount": amount})
+
+
+SUM_UP = guideway.ToolCall("complete_step", {"reason": "it broke"})
+
+
+def test_a_refund_rests_on_an_order_of_the_customer() -> None:
+    """An order of somebody else can be read, and is no order to go on with, not even beside the right one."""
+    assert refund([order("o-2")], [SUM_UP]) == ("understand", ["complete_step: control"])
+    assert refund([order("o-1")], [order("o-2")], [SUM_UP], [pay("o-2", 9)]) == ("refund", ["issue_refund: where"])
+
+
+@pytest.mark.parametrize(
+    ("paid", "days", "amount", "why"),
+    [
+        pytest.param(90, 3, 91, "where", id="more than was paid"),
+        pytest.param(90, 31, 90, "where", id="after thirty days"),
+        pytest.param(9000, 3, 5001, "policy", id="more than an agent may pay"),
+    ],
+)
+def test_a_refund_is_bound_to_what_was_read(paid: int, days: int, amount: int, why: str) -> None:
+    """More than was paid, too late, or more than the policy allows is refused, and for that reason."""
+    turns = [[order("o-1")], [SUM_UP], [pay("o-1", amount)]]
+
+    assert refund(*turns, paid=paid, days=days) == ("refund", [f"issue_refund: {why}"])
+
+
+def test_a_small_refund_is_paid_once() -> None:
+    """Up to a hundred nobody is asked; the second payment is refused, in one turn and in two."""
+    paid = [pay("o-1", 90)]
+
+    assert refund([order("o-1")], [SUM_UP], paid * 2) == ("tell", ["issue_refund: out_of_sequence"])
+    assert refund([order("o-1")], [SUM_UP], paid, paid) == ("tell", ["issue_refund: out_of_sequence"])

@@ -17,6 +17,7 @@ Event = Any
 
 
 EVENTS = ("first", "then", "after", "eventually", "event")
+MISSING = "missing"
 
 
 class Happening(NamedTuple):
@@ -104,11 +105,13 @@ class Judge:
         same = self.value.get("same") if isinstance(self.value, dict) else None
         events = [self.value[key] for key in EVENTS if key in self.value] if same else []
         meant = [one for one in self.trace if any(is_event(event, one, False) for event in events)]
-        return sorted({repr(one.args.get("n")) for one in meant}) if same else [""]
+        return sorted({key_of(one) for one in meant}) if same else [""]
 
     def seen(self, event: Event, key: str, sure: bool) -> list[Happening]:
-        """The happenings that are the event."""
-        mine = (one for one in self.trace if not key or (one.args is not None and repr(one.args.get("n")) == key))
+        """The happenings that are the event; a call without the argument satisfies nothing."""
+        if sure and key == MISSING and self.kind != "exactly":
+            return []
+        mine = (one for one in self.trace if not key or (one.args is not None and key_of(one) == key))
         return [one for one in mine if is_event(event, one, sure)]
 
     def violated(self) -> bool:
@@ -118,7 +121,8 @@ class Judge:
     def open(self) -> bool:
         """Something that was promised has not been done."""
         found = getattr(self, f"open_{self.kind}", None)
-        return found is not None and any(found(key) for key in self.keys())
+        keys = [key for key in self.keys() if key != MISSING or self.kind != "at_least"]
+        return found is not None and any(found(key) for key in keys)
 
     def bad_never(self, key: str) -> bool:
         """It happened."""
@@ -199,6 +203,11 @@ class Judge:
     def open_chain_succession(self, key: str) -> bool:
         """The same."""
         return self.open_chain_response(key, "first")
+
+
+def key_of(one: Happening) -> str:
+    """The value of the argument that must agree, as a text."""
+    return repr(one.args["n"]) if "n" in one.args else MISSING
 
 
 def unanswered(asked: list[Happening], answers: list[Happening]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import guideway
-from guideway import Approvals, Cancel, Deny, Machine, Outcome, RunCall, Session, Succeeded
+from guideway import Approvals, Cancel, Deny, Failed, Machine, Outcome, Progress, RunCall, Session, Succeeded
 
 from .helpers import asks, running, trace
 
@@ -73,6 +73,12 @@ def arrive(session: Session, tool: str, result: Any = None, now: Any = None) -> 
     [only] = [command for command in running(session) if command.tool == tool]
     session.observe(only.call_id, Succeeded(result), now=now)
     return only.call_id
+
+
+def fails(session: Session, tool: str) -> Progress:
+    """The one open call of a tool that the runtime makes fails."""
+    [only] = [command for command in running(session) if command.tool == tool]
+    return session.observe(only.call_id, Failed("broken"))
 
 
 def drain(session: Session, outcome: Outcome | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Branches side by side, sections, steps in any order, and what may leave a block: S11, S26, S31, S34, S35."""
+"""Branches side by side: S11, S26, S27, S31, S40."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from guideway import Allow, Approvals, Defer, Failed, HostError, NeedsApproval, PlaybookError, Succeeded, Unknown
+from guideway import Approvals, Defer, NeedsApproval, Succeeded, Unknown
 from guideway.runtime.verdicts import Cancel
 
 from .building import (
@@ -14,27 +14,22 @@ from .building import (
     asked_at,
     auto,
     drain,
-    each,
+    fails,
     kinds,
-    legal_tools,
     open_tools,
     parallel,
     records,
-    rounds,
-    section,
     show,
     shown,
 )
 from .helpers import (
     allowed,
-    answer,
     asked,
     asks,
     at,
     audit,
     book,
     call,
-    denied,
     ok,
     propose,
     running,
@@ -49,12 +44,6 @@ AFTER = step("z", "zz")
 def three(**more: Any) -> dict[str, Any]:
     """Three branches of one call each."""
     return parallel("s", {name: auto(name) for name in "abc"}, **more)
-
-
-def fails(session: Any, tool: str) -> Any:
-    """The one open call of a tool that the runtime makes fails."""
-    [only] = [command for command in running(session) if command.tool == tool]
-    return session.observe(only.call_id, Failed("broken"))
 
 
 # --- fork and join --------------------------------------------------------------------------------------------------
@@ -378,208 +367,6 @@ def test_s3_a_block_entered_again_forks_anew() -> None:
     second = [arrive(session, name) for name in "cba"]
     assert set(first) & set(second) == set()
     assert ok(session, "zz", {"more": False}).outcome == "success"
-
-
-# --- sections and jumps ---------------------------------------------------------------------------------------------
-
-
-def test_a_section_is_its_steps_in_order_under_one_when() -> None:
-    """The steps inside run one after another, then what follows the section."""
-    session = start(book(section("s", step("a", "x"), step("b", "y")), AFTER))
-    for tool, state in (("x", "b"), ("y", "z")):
-        ok(session, tool)
-        assert audit(session).states == (state,)
-    passed = start(book(section("s", step("a", "x"), when="false"), AFTER))
-    assert passed.states == ("z",)
-
-
-def test_done_in_a_section_leaves_the_section() -> None:
-    """`done` leaves this list, and what follows the section comes next."""
-    session = start(book(section("s", step("a", "x", next_="done"), step("b", "y")), AFTER))
-    ok(session, "x")
-    assert session.states == ("z",)
-
-
-def test_s35_an_outcome_word_in_a_section_ends_the_run() -> None:
-    """A section is sequential: its steps may end the playbook."""
-    session = start(book(section("s", step("a", "x", next_="escalated"), step("b", "y")), AFTER))
-    assert ok(session, "x").outcome == "escalated"
-
-
-def test_a_jump_may_lead_out_of_sequential_blocks() -> None:
-    """From a section in a section to a step of the playbook's own list; the sections are left behind."""
-    inner = section("inner", step("a", "x", next_="z"), step("b", "y"), timeout="10s")
-    session = start(book(section("s", inner, step("c", "w")), step("d", "v"), AFTER), timed=True)
-    ok(session, "x")
-    assert session.states == ("z",)
-    session.tick(at(20))
-    assert session.outcome is None
-    assert ok(audit(session), "zz").outcome == "success"
-
-
-def test_a_jump_out_of_one_round_or_one_item_leaves_the_loop() -> None:
-    """A loop that goes one at a time is sequential; its remaining items are not begun."""
-    for loop in (
-        each("s", [1, 2, 3], auto("a", next_="z")),
-        rounds("s", "false", auto("a", next_="z")),
-    ):
-        session = start(book(loop, step("d", "v"), AFTER))
-        answer(session)
-        assert session.states == ("z",), loop
-        assert running(audit(session)) == []
-
-
-def test_a_jump_inside_a_section_to_an_earlier_step_of_the_same_list() -> None:
-    """Within a list targets go both ways."""
-    again = [{"when": "facts.y.more", "goto": "a"}, {"goto": "done"}]
-    session = start(book(section("s", step("a", "x"), step("b", "y", next_=again)), AFTER))
-    ok(session, "x")
-    ok(session, "y", {"more": True})
-    assert session.states == ("a",)
-
-
-def test_s27_the_default_failure_of_a_step_in_a_section_is_the_sections() -> None:
-    """A section whose step fails fails itself, with its own `on_failure`, else by its own name."""
-    session = start(book(section("s", auto("a"), on_failure="z"), auto("n", next_="success"), AFTER))
-    fails(session, "a")
-    assert session.states == ("z",)
-    bare = start(book(section("s", auto("a")), AFTER))
-    fails(bare, "a")
-    assert bare.outcome == "failed:s"
-
-
-@pytest.mark.parametrize(
-    ("steps", "names"),
-    [
-        ([parallel("s", {"a": auto("a", next_="z"), "b": auto("b")}), AFTER], ("z", "a")),
-        ([parallel("s", {"a": [auto("a1", next_="b1")], "b": [auto("b1"), auto("b2")]}), AFTER], ("b1", "a1")),
-        ([parallel("s", {"a": auto("a", on_failure="escalated"), "b": auto("b")}), AFTER], ("escalated", "a")),
-        ([parallel("s", {"a": auto("a", next_="success"), "b": auto("b")}), AFTER], ("success", "a")),
-        ([parallel("s", {"a": [section("c", auto("d", next_="z"))], "b": auto("b")}), AFTER], ("z", "d")),
-        ([each("s", [1], auto("a", next_="z"), concurrency=2), AFTER], ("z", "a")),
-        ([section("s", auto("a")), step("z", "x", next_="a")], ("a", "z")),
-        ([section("s", auto("a"), auto("c")), section("t", auto("b", next_="c"))], ("c", "b")),
-    ],
-    ids=["out", "sideways", "word", "success", "through a section", "item", "into a section", "into another"],
-)
-def test_s35_no_jump_crosses_a_branch_or_enters_a_block(steps: list[Any], names: tuple[str, str]) -> None:
-    """Such a target is an error that names it, and says what may be written instead."""
-    with pytest.raises(PlaybookError) as caught:
-        book(*steps)
-    [finding] = [d for d in caught.value.diagnostics if d.level.name == "ERROR"]
-    assert names[0] in finding.message
-    assert finding.help
-
-
-# --- in any order ---------------------------------------------------------------------------------------------------
-
-
-def free(*steps: Any, **more: Any) -> Any:
-    """A session of these steps in any order."""
-    return start(book(*steps, strict_sequence=False, **more))
-
-
-def test_s34_any_order_makes_every_steps_tool_legal_at_once() -> None:
-    """Fault D7: `strict_sequence: false` has an effect; the last step may be the first."""
-    session = free(step("a", "x"), step("b", "y"), step("c", "z"))
-    assert legal_tools(session) == {"x", "y", "z"}
-    for tool in ("z", "x"):
-        assert ok(audit(session), tool) is not None
-        ok(session, tool)
-    assert session.states == ("b",)
-    assert ok(session, "y").outcome == "success"
-
-
-def test_s34_a_batch_in_any_order_is_decided_as_one_by_one() -> None:
-    """All steps may be worked at in one reply."""
-    session = free(step("a", "x"), step("b", "y"), step("c", "z"))
-    verdicts = session.propose([call("z", "1"), call("y", "2"), call("x", "3")])
-    assert all(isinstance(v, Allow | Defer) for v in verdicts)
-    for call_id in "123":
-        progress = session.observe(call_id, Succeeded())
-    assert progress.outcome == "success"
-
-
-def test_s34_the_run_is_over_when_all_required_steps_are() -> None:
-    """Steps that are not required are not waited for, and what they have done counts for nothing."""
-    session = free(step("a", "x"), step("b", "y", required=False), step("c", "z"))
-    ok(session, "y")
-    assert session.outcome is None
-    ok(session, "x")
-    assert ok(session, "z").outcome == "success"
-    early = free(step("a", "x"), step("b", "y", required=False), step("c", "z"))
-    ok(early, "z")
-    assert ok(early, "x").outcome == "success"
-
-
-def test_s34_where_none_is_required_all_are_waited_for() -> None:
-    """A checklist of optional steps ends when each is done or skipped, not at once."""
-    session = free(step("a", "x", required=False), step("b", "y", required=False))
-    ok(session, "y")
-    assert session.outcome is None
-    assert isinstance(propose(session, "skip_step"), Allow)
-    assert session.outcome == "success"
-
-
-def test_s34_a_later_steps_tool_is_no_sequence_error() -> None:
-    """What no step knows is still refused."""
-    session = free(step("a", "x"), step("b", "y"))
-    assert denied(session, "w").code == "unknown_tool"
-
-
-def test_s34_one_failed_step_fails_the_run() -> None:
-    """A required step that fails can not arrive any more."""
-    session = free(auto("a"), step("b", "y"))
-    fails(session, "a")
-    assert session.outcome_class == "failed"
-
-
-def test_s34_an_optional_step_that_fails_fails_nothing() -> None:
-    """The required ones may still all arrive."""
-    session = free(auto("a", required=False), step("b", "y"))
-    fails(session, "a")
-    assert session.outcome is None
-    assert ok(session, "y").outcome == "success"
-
-
-def test_s34_extra_tools_belong_to_no_cursor() -> None:
-    """With `allow_extra_tools` what no step names is legal, but never a tool declared irreversible."""
-    session = free(
-        step("a", "x"),
-        step("b", "y"),
-        allow_extra_tools=True,
-        tools={"x": {}, "y": {}, "free": {}, "wire": {"effect": "irreversible"}},
-        max_refusals=9,
-    )
-    verdict = propose(session, "free")
-    assert isinstance(verdict, Allow) and verdict.step == ""
-    session.observe(verdict.call_id, Succeeded())
-    assert kinds([propose(session, "wire")]) != ["Allow"]
-
-
-def test_s34_a_target_between_steps_in_any_order_is_an_error() -> None:
-    """There is no order to jump in."""
-    with pytest.raises(PlaybookError, match="order"):
-        book(step("a", "x", next_="c"), step("b", "y"), step("c", "z"), strict_sequence=False)
-
-
-def test_s34_blocks_and_people_are_branches_too() -> None:
-    """A question, a section and an agent's step lie side by side."""
-    session = free({"id": "q", "ask": "Well?"}, section("s", step("in", "x")), step("b", "y"))
-    ok(session, "y")
-    Approvals(session).answer(asked(session), "fine", by="kim")
-    assert ok(session, "x").outcome == "success"
-
-
-def test_s50_any_order_is_another_machine() -> None:
-    """The word changes the digest, and a snapshot of the one is refused by the other."""
-    from guideway import Session
-
-    ordered, free_order = book(step("a", "x")), book(step("a", "x"), strict_sequence=False)
-    assert ordered.definition is not None and free_order.definition is not None
-    assert ordered.definition.digest != free_order.definition.digest
-    with pytest.raises(HostError):
-        Session.restore(free_order, start(ordered).snapshot)
 
 
 def test_s40_an_end_inside_a_block_waits_for_what_is_outstanding() -> None:

@@ -1,13 +1,15 @@
-"""What a run hears from outside: the user of a conversation, signals, the host's predicates."""
+"""What a run hears from outside: the user of a conversation, signals, the host's predicates, the time."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
+from guideway.runtime.clocks import Clock, LeapingClock, StillClock, WallClock
 from guideway.runtime.signals import GivenSignals, Signal
 from guideway.runtime.toolbox import load_functions, parts
 from guideway.runtime.users import ScriptedUser, User
@@ -30,6 +32,28 @@ class Others:
     user: str = "ask"
     signal: Sequence[str] = ()
     predicates: str | None = None
+    at: str | None = None
+
+
+def clock_of(at: str | None, *, leaps: bool) -> Clock:
+    """
+    The clock of a run: one that begins `at` a time and moves with the waits alone, else the real one.
+
+    Raises:
+        MisuseError: naming `--at`.
+
+    >>> clock_of("2026-03-03T09:00:00+00:00", leaps=False).now().hour
+    9
+    """
+    if at is None:
+        return LeapingClock() if leaps else WallClock()
+    try:
+        start = datetime.fromisoformat(at)
+    except ValueError:
+        raise MisuseError(f"--at: {at} is no time; write it as 2026-03-03T09:00:00Z") from None
+    if start.tzinfo is None or not 1970 <= start.year <= 9000:
+        raise MisuseError(f"--at: {at} must name its time zone, as 2026-03-03T09:00:00Z does, and lie in 1970 or later")
+    return StillClock(start.astimezone(UTC))
 
 
 def user_of(given: str) -> User | None:

@@ -30,6 +30,9 @@ def command(
     draw: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the machine, with the way of the run.")] = None,
     started_by: Annotated[str | None, typer.Option(metavar="NAME", help="Who starts it; by default you.")] = None,
     fast_forward: Annotated[bool, typer.Option("--fast-forward", help="Leap over waits between tries.")] = False,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Play it as if it began then, leaping over waits.")
+    ] = None,
     skills: options.Skills = None,
     root: options.Root = None,
 ) -> int:
@@ -47,7 +50,7 @@ def command(
     """
     known = skills_of(skills)
     definition = definition_of(playbook, known, root=folder_of(root))
-    others = Others(user, signal or [], predicates)
+    others = Others(user, signal or [], predicates, at)
     return carry_out(
         definition, Request(tools, input or [], inputs, approve, agent, trace, draw, started_by, fast_forward, others)
     )

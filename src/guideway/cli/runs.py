@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from guideway.runtime.agents import Agent
 from guideway.runtime.approvals import Approvals
-from guideway.runtime.clocks import Clock, LeapingClock, WallClock
+from guideway.runtime.clocks import Clock
 from guideway.runtime.decisions import Decisions, Nobody, Recorded, RejectAll
 from guideway.runtime.driver import Driver, Finish, Watcher, Why
 from guideway.runtime.learning import Learning
@@ -36,7 +36,7 @@ from .draw import Format, by_suffix, drawn
 from .inputs import inputs_of
 from .live import PlainView, TerminalView, view
 from .loading import file_of, writable, write_file
-from .outside import Others, Predicates, predicates_of, signals_of, user_of
+from .outside import Others, Predicates, clock_of, predicates_of, signals_of, user_of
 from .status import CLEAN, FOUND, INTERRUPTED, WAITING, MisuseError, OutputError
 from .streams import is_terminal, say
 
@@ -114,7 +114,8 @@ class Means:
         values = inputs_of(definition, request.input, request.inputs)
         decisions = decisions_of(request.approve, by)
         form = by_suffix(request.draw, "--draw") if request.draw is not None else None
-        clock, others = LeapingClock() if request.fast_forward else WallClock(), request.others
+        others = request.others
+        clock = clock_of(others.at, leaps=request.fast_forward)
         heard, signals = user_of(others.user), signals_of(definition, others.signal)
         predicates = predicates_of(definition, others.predicates)
         return cls(values, tools, agent, decisions, clock, by, form, heard, signals, predicates)
