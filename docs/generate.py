@@ -20,8 +20,8 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 
-PLAYBOOKS = [*DOCS.glob("playbooks/*.yaml"), *DOCS.parent.glob("playbooks/library/*.yaml")]
-PAGES = [DOCS.parent / "README.md", *DOCS.glob("*.md")]
+PLAYBOOKS = [*DOCS.glob("playbooks/**/*.yaml"), *DOCS.parent.glob("playbooks/library/*.yaml")]
+PAGES = [DOCS.parent / "README.md", *DOCS.glob("*.md"), *DOCS.glob("language/*.md")]
 
 PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
     # picture -> playbook, and the arguments of the run that is laid over it
@@ -108,7 +108,8 @@ def digests(text: str) -> str:
     from guideway import load
 
     def now(found: re.Match[str]) -> str:
-        file = next(path for path in PLAYBOOKS if path.stem == found[1])
+        of_it = re.compile(rf"^id: {re.escape(found[1])}$", re.MULTILINE)
+        file = next(path for path in PLAYBOOKS if of_it.search(path.read_text(encoding="utf-8")))
         return f"{found[1]} {load(file).definition.digest[:12]}"
 
     return RUN.sub(now, text)
@@ -122,7 +123,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             (DOCS / "pictures" / f"{name}.svg").write_text(svg(name, Path(folder)), encoding="utf-8")
     for page in PAGES:
-        page.write_text(digests(page.read_text(encoding="utf-8")), encoding="utf-8")
+        text = page.read_text(encoding="utf-8")
+        if text != (now := digests(text)):
+            page.write_text(now, encoding="utf-8")
     sys.stdout.write(f"diagnostics.md, {len(PICTURES)} pictures and the digests of {len(PAGES)} pages are written\n")
 
 

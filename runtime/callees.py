@@ -39,7 +39,8 @@ def call_playbook(run: Run, cursor: Cursor) -> None:
         return
     frame = Frame(plan, inputs, cursor.frame, f"{place(cursor)}/")
     frame.caller, frame.started = cursor, run.now
-    frame.since = (run.iterations + (run.turn is not None), run.tokens)  # a turn that is open began before it
+    turns = run.iterations + (run.turn is not None)  # a turn that is open began before it
+    frame.since = (turns, run.tokens, run.claims, run.signals)
     send(run, cursor, frame)
 
 

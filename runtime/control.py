@@ -5,14 +5,12 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
-from guideway.statemachine.definition import EndKind, OutcomeClass, StateKind
-from guideway.statemachine.policies import Policy
+from guideway.statemachine.definition import StateKind
 from guideway.statemachine.steps import Step
 
 from .candidates import Admit, Decision, Refuse
 from .completion import held_open
 from .cursors import Cursor
-from .monitors import breach
 from .run import Bound, Run
 from .schemas import problem
 
@@ -73,8 +71,6 @@ def completing(run: Run, cursor: Cursor, bound: Bound) -> Decision:
         return Refuse("bad_args", wrong, cursor=cursor)
     if why := held_open(run, cursor, claimed(step, bound.args)):
         return Refuse("control", why, cursor=cursor)
-    if owed := obliged(cursor):
-        return Refuse("control", f"the policy `{owed.id}` asks for something first", cursor=cursor)
     return Admit(None, None, cursor.frame, cursor)
 
 
@@ -95,14 +91,3 @@ def wrong_claims(step: Step, args: dict[str, Any]) -> str | None:
             near = get_close_matches(name, step.claims, n=1)
             return f"`{step.id}` declares no claim `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
     return None
-
-
-def obliged(cursor: Cursor) -> Policy | None:
-    """The policy that is still open, where completing the step would end its playbook in success (S42)."""
-    frame = cursor.frame
-    if not frame.plan.definition.policies or cursor.level:
-        return None
-    edges = frame.plan.definition.states[cursor.row.name].edges.get("completed", ())
-    ends = [frame.plan.definition.states[edge.target].end for edge in edges]
-    good = [end for end in ends if end and end.kind is EndKind.GOAL and end.outcome_class is OutcomeClass.SUCCESS]
-    return breach(frame.owner) if good and len(good) == len(ends) else None

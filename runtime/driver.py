@@ -9,7 +9,7 @@ take turns: none waits for another that waits for a person or for time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -17,19 +17,21 @@ from typing import Any
 from guideway.statemachine.canonical import normal
 from guideway.statemachine.errors import HostError
 
-from .agents import Agent, Brief, Heard, OpenStep, Reply
+from .agents import Agent, Brief, Heard, Reply
 from .approvals import Approvals, Question
 from .calls import Cancelled, Outcome, ToolCall, Unknown
 from .clocks import Clock, WallClock
 from .decisions import Decisions, Nobody, enact
-from .plan import plan_of
-from .records import Record
 from .session import Session
 from .signals import NoSignals, Signals
-from .situation import awaited, converses, definition_for, never_begun, open_steps, overtaken, whom
-from .toolbox import Tools, call_tool, find_tool, first_agent_step, missing_tools
+from .situation import awaited, check_means, converses, definition_for, never_begun, open_steps, overtaken, whom
+from .talk import Talk
+from .toolbox import Tools, call_tool, find_tool
 from .users import User
 from .verdicts import Allow, Ask, Deny, RunCall, Verdict, Wait
+from .watchers import Watcher
+
+__all__ = ["Driver", "Finish", "Watcher", "Why", "denials"]
 
 
 class Why(StrEnum):
@@ -50,22 +52,6 @@ class Finish:
 
     why: Why
     text: str
-
-
-class Watcher:
-    """Every method is optional: override what you want to watch."""
-
-    def happened(self, records: Sequence[Record]) -> None:
-        """New records, told before an effect whose intent they carry (S57): raise, and the call does not run."""
-
-    def waits(self, wait: Wait, seconds: float) -> None:
-        """The driver waits, for this long."""
-
-    def objected(self, approval_id: str, why: str) -> None:
-        """A decision does not count."""
-
-    def answered(self, text: str) -> None:
-        """The user has said this to the agent's reply."""
 
 
 class Driver:
@@ -113,7 +99,7 @@ class Driver:
         self._clock = clock or WallClock()
         self._watchers = tuple(watchers)
         self._signals = signals or NoSignals()
-        self._user = user or User()
+        self._talk = Talk(user or User(), self._watchers)
         self._told = 0
         self._allowed: deque[str] = deque()
         """ids of the agent's calls that may run and have not"""
@@ -122,10 +108,6 @@ class Driver:
         self._heard: list[Heard] = []
         self._put: set[tuple[Any, ...]] = set()
         """questions that were put, and that nobody decided"""
-        self._unanswered: str | None = None
-        """what the agent has said to the user, while there is no answer"""
-        self._said = ""
-        """what the user has said, until the agent is told"""
         self._silent: str | None = None
         """the step in which the agent had nothing more to say"""
 
@@ -157,7 +139,7 @@ class Driver:
     def _stand(self) -> Finish:
         """Say why the run does not go on."""
         waits = [*map(whom, self._control.pending), *awaited(self._session)]
-        if self._unanswered is not None and open_steps(self._session):
+        if self._talk.open and open_steps(self._session):
             waits.append("the user to answer")
         if not waits and self._silent is not None:
             return Finish(Why.SILENT, f"the agent has nothing more to say, and the run stands in step `{self._silent}`")
@@ -251,34 +233,21 @@ class Driver:
         """Ask the agent, and propose what it wants to do; False where it cannot speak, or has nothing to say."""
         steps = open_steps(self._session)
         self._silent = None
-        if not steps or not self._user_answers():
+        if not steps:
+            return False
+        self._tell()
+        if not self._talk.answered():
             return False
         if self._agent is None:
             raise HostError(f"an agent works in `{steps[0].step.id}`, and none was given")
         if self._sit_out():
             return True
-        reply = self._agent.reply(self._brief(steps))
+        brief = Brief(steps[0].step, self._session.legal(), tuple(self._heard), steps, self._talk.said())
+        reply = self._agent.reply(brief)
         if reply is None:
             self._silent = steps[0].step.id
             return False
         self._propose(reply)
-        return True
-
-    def _brief(self, steps: tuple[OpenStep, ...]) -> Brief:
-        said, self._said = self._said, ""
-        return Brief(steps[0].step, self._session.legal(), tuple(self._heard), steps, said)
-
-    def _user_answers(self) -> bool:
-        """The user has answered the agent's last reply, if that went to the user at all."""
-        if self._unanswered is None:
-            return True
-        self._tell()
-        answer = self._user.answer(self._unanswered)
-        if answer is None:
-            return False
-        self._unanswered, self._said = None, answer
-        for watcher in self._watchers:
-            watcher.answered(answer)
         return True
 
     def _propose(self, reply: Reply) -> None:
@@ -287,7 +256,7 @@ class Driver:
             if not open_steps(self._session):
                 return
         calls = [own(call) for call in reply.calls]
-        self._unanswered = reply.text if not calls and converses(self._session) else None
+        self._talk.speak(reply.text if not calls and converses(self._session) else None)
         verdicts = self._session.propose(calls, text=reply.text, usage=reply.usage, now=self._clock.now())
         self._calls = {}
         for call, verdict in zip(calls, verdicts, strict=True):
@@ -342,22 +311,6 @@ class Driver:
         if new:
             for watcher in self._watchers:
                 watcher.happened(new)
-
-
-def check_means(session: Session, tools: Tools, agent: Agent | None) -> None:
-    """
-    Hold what was given against what the playbook and those it calls need, before anything runs.
-
-    Raises:
-        HostError: naming the tool, or the agent's step, and where it stands.
-    """
-    definition = plan_of(session.machine).definition
-    missing = list(missing_tools(definition, tools))
-    if missing:
-        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        raise HostError(missing[0] + more)
-    if agent is None and (step := first_agent_step(definition)) is not None:
-        raise HostError(f"an agent works in step `{step}`, and none was given")
 
 
 def own(call: ToolCall) -> ToolCall:

@@ -44,19 +44,23 @@ def begin_ending(run: Run, outcome: str) -> None:
     """Fix the outcome; admit nothing more but the calls of `finally` (S40)."""
     run.ending = outcome
     run.record("ending", run.root.state, outcome)
-    for approval_id in list(run.pending):
+    closing = {frame.closer for frame in run.closers if frame.closer is not None}
+    for approval_id in [name for name, pending in run.pending.items() if pending.cursor not in closing]:
         pending = run.pending.pop(approval_id)
         run.retired[approval_id] = "void"
         run.record("answered", approval_id, "void", None, None, pending.step, path_of(pending.cursor), None)
-    for bound in list(run.outstanding.values()):
+    for bound in [bound for bound in run.outstanding.values() if bound.cursor not in closing]:
         end_call(run, bound)
-    waiting, run.waiting = run.waiting, []
-    for bound in waiting:
+    over = [bound for bound in run.waiting if bound.cursor not in closing]
+    run.waiting = [bound for bound in run.waiting if bound.cursor in closing]
+    for bound in over:
         refuse(run, bound, "run_over")
     clear(run, run.root)
-    run.timers.clear()
+    run.timers = [timer for timer in run.timers if timer.cursor in closing]
     run.watching.clear()
-    run.commands = {key: command for key, command in run.commands.items() if isinstance(command, Cancel)}
+    run.held.clear()
+    kept = {*run.outstanding, *run.pending, *(timer.about for timer in run.timers)}
+    run.commands = {key: command for key, command in run.commands.items() if key in kept}
     run.mail.clear()
     if run.plan.definition.closing:
         run.closers.append(run.frame)
@@ -223,6 +227,13 @@ def called(run: Run, frame: Frame, condition: ToolCalled) -> bool | None:
     return True if condition in frame.called else None if condition in frame.doubted else False
 
 
+def confident(run: Run, frame: Frame, condition: ConfidenceMet) -> bool | None:
+    """The confidence that was claimed since the playbook began."""
+    if run.confidence is None or run.claims <= frame.since[2]:
+        return None
+    return run.confidence >= condition.threshold
+
+
 def custom(run: Run, frame: Frame, condition: Custom) -> bool | None:
     """The host's predicate; one that raises, or gives no yes or no, is unknown."""
     answer = scope(run, frame).get("predicate", {}).get(condition.name)
@@ -233,10 +244,10 @@ LEAVES: dict[type, Callable[[Run, Frame, Any], bool | None]] = {
     MaxIterations: lambda run, frame, c: run.iterations - frame.since[0] >= c.limit,
     TokenLimit: lambda run, frame, c: run.tokens - frame.since[1] >= c.limit,
     TimeLimit: lambda run, frame, c: elapsed(frame.started, run.now) >= c.seconds,
-    NoToolCalls: lambda run, frame, c: run.text_only,
+    NoToolCalls: lambda run, frame, c: run.iterations > frame.since[0] and run.text_only,
     ToolCalled: called,
-    ConfidenceMet: lambda run, frame, c: None if run.confidence is None else run.confidence >= c.threshold,
-    TextMention: lambda run, frame, c: pattern(c.pattern).found_in(run.text),
-    Signalled: lambda run, frame, c: c.name in run.signalled,
+    ConfidenceMet: confident,
+    TextMention: lambda run, frame, c: run.iterations > frame.since[0] and pattern(c.pattern).found_in(run.text),
+    Signalled: lambda run, frame, c: run.signalled.get(c.name, 0) > frame.since[3],
     Custom: custom,
 }

@@ -21,6 +21,7 @@ NONE: dict[str, Any] = {}
 """Stands for a table nobody has written to; never written to itself."""
 
 
+START = (0, 0, 0, 0)
 NEVER: frozenset[ToolCalled] = frozenset()
 
 
@@ -68,8 +69,8 @@ class Frame:
         self.done: list[list[Any]] | None = None
         """calls that succeeded and can be undone: tool, arguments, result, frame; oldest first"""
         self.calls = 0
-        self.since: tuple[int, int] = (0, 0)
-        """turns and tokens of the run when the frame began"""
+        self.since: tuple[int, int, int, int] = START
+        """turns, tokens, claims and signals of the run when the frame began"""
         self.started: datetime | None = None
         self.ending: str | None = None
         """the outcome of a sub-playbook, once it is fixed, while its `finally` runs"""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .driver import Watcher
 from .records import Record
 from .redact import Redactor
 from .session import Session
 from .situation import inner_inputs
+from .watchers import Watcher
 
 
 class Learning(Watcher):

@@ -27,8 +27,9 @@ def leave(run: Run, cursor: Cursor) -> None:
         run.waiting = [bound for bound in run.waiting if bound.cursor is not cursor]
         for bound in mine:
             refuse(run, bound, "run_over" if run.ending else "left", by_gate=False)
-    if cursor in run.watching:
-        run.watching.remove(cursor)
+    for kept in (run.watching, run.held):
+        if cursor in kept:
+            kept.remove(cursor)
     run.commands.pop(wait_id(cursor), None)
     cursor.step = ""
 

@@ -46,6 +46,7 @@ def rebuild(plan: Plan, data: Data) -> Run:
     run.commands = {c[1]: command_of(c) for c in data["commands"]}
     run.fresh = [cursors[i] for i in data["fresh"]]
     run.watching = [cursors[i] for i in data["watching"]]
+    run.held = [cursors[i] for i in data["held"]]
     run.single = run.root if alone(run) else None
     if run.single is None:
         run.openings = Openings(cursor for cursor in run.root.all() if not cursor.children)
@@ -97,8 +98,8 @@ def fill(frame: Frame, data: Data, cursors: list[Cursor]) -> None:
     leaves = leaves_of(frame.plan)
     frame.called = frozenset(leaves[i] for i in data.get("called", ()))
     frame.doubted = frozenset(leaves[i] for i in data.get("doubted", ()))
-    turns, tokens = data["since"]
-    frame.since, frame.started = (turns, tokens), moment(data.get("started"))
+    turns, tokens, claims, signals = data["since"]
+    frame.since, frame.started = (turns, tokens, claims, signals), moment(data.get("started"))
     for name in ("root", "caller", "closer"):
         if name in data:
             setattr(frame, name, cursors[data[name]])

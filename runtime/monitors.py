@@ -109,7 +109,7 @@ def would_violate(
     if policy.counts:
         if not touched or policy.most is None:
             return False
-        return number(playbook, policy, key) + under_way(run, bound, playbook, policy, key) + 1 > policy.most
+        return counted(playbook, policy, key) + under_way(run, bound, playbook, policy, key) + 1 > policy.most
     if policy.kind in CHAINS and not touched:
         touched = [len(policy.events)]
     state = number(playbook, policy, key)
@@ -120,12 +120,17 @@ def would_violate(
     return any(policy.table[state][i] == policy.violated for i in touched if i < len(policy.table[state]))
 
 
+def counted(playbook: Frame, policy: Policy, key: str) -> int:
+    """How often the event has happened, those times among it of which nobody can tell."""
+    return number(playbook, policy, key) + (number(playbook, policy, UNKNOWN) if policy.same and key != UNKNOWN else 0)
+
+
 def under_way(run: Run, bound: Bound, playbook: Frame, policy: Policy, key: str) -> int:
     """Admitted calls that are not settled and count."""
     return sum(
         1
         for other in admitted(run, bound)
-        if key_of(policy, other) == key
+        if key_of(policy, other) in (key, UNKNOWN)
         and columns(run, playbook, policy, other, Made(other.frame or playbook, other.step))
     )
 
@@ -281,7 +286,8 @@ def fewest(frame: Frame, policy: Policy) -> int:
         return number(frame, policy, "", kept=True)
     monitors = frame.monitors or {}
     seen = {**monitors.get(policy.id, {}), **monitors.get(policy.id + "+", {})}
-    return min((number(frame, policy, key, kept=True) for key in seen), default=policy.least or 0)
+    kept = (number(frame, policy, key, kept=True) for key in seen if key != UNKNOWN)
+    return min(kept, default=policy.least or 0)
 
 
 def broken(frame: Frame, policy: Policy) -> bool:
@@ -289,7 +295,8 @@ def broken(frame: Frame, policy: Policy) -> bool:
     if policy.least is not None and fewest(frame, policy) < policy.least:
         return True
     found = (frame.monitors or {}).get(policy.id, 0)
-    states = found.values() if isinstance(found, dict) else (found,)
     if policy.counts:
-        return policy.most is not None and any(count > policy.most for count in states)
+        keys = found if isinstance(found, dict) else ("",)
+        return policy.most is not None and any(counted(frame, policy, key) > policy.most for key in keys)
+    states = found.values() if isinstance(found, dict) else (found,)
     return any(state == policy.violated or state in policy.open for state in states)

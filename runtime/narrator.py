@@ -8,11 +8,11 @@ from typing import Any
 
 from guideway.statemachine.definition import Definition
 
-from .driver import Watcher
 from .narrate import Line, Mark, narrate
 from .records import Record, to_json
 from .redact import Redactor
 from .verdicts import Wait
+from .watchers import Watcher
 from .wording import printable
 
 

@@ -12,7 +12,8 @@ from .candidates import Admit, Hold
 from .control import at_work
 from .ending import check_termination
 from .facts import copy
-from .gate import decide, frames
+from .gate import frames
+from .owing import judge
 from .own import clean, same_json
 from .questions import write
 from .run import Bound, Run, Turn
@@ -93,7 +94,7 @@ def foresee(run: Run, call: ToolCall) -> Verdict:
     numbered = run.numbered
     bound = take_over(run, call, set())
     run.numbered = numbered
-    decision = decide(run, bound)
+    decision = judge(run, bound)
     if isinstance(decision, Hold):
         return Defer(bound.call_id, bound.tool, decision.why)
     if not isinstance(decision, Admit):

@@ -168,11 +168,11 @@ class Run:
     """Everything that moves in one run of a playbook."""
 
     __slots__ = (
-        "_made", "busy", "calls", "closers", "commands", "confidence", "ending", "entered", "frame", "frames", "fresh",
-        "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "opened", "openings", "outcome",
-        "outstanding", "pending", "plan", "predicates", "records", "refusals", "restless", "retired", "root", "run_id",
-        "settled", "shown", "signalled", "single", "size", "started", "started_by", "text", "text_only", "timers",
-        "tokens", "turn", "verdicts", "waiting", "watching",
+        "_made", "busy", "calls", "claims", "closers", "commands", "confidence", "ending", "entered", "frame",
+        "frames", "fresh", "held", "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "opened",
+        "openings", "outcome", "outstanding", "pending", "plan", "predicates", "records", "refusals", "restless",
+        "retired", "root", "run_id", "settled", "shown", "signalled", "signals", "silent", "single", "size",
+        "started", "started_by", "text", "text_only", "timers", "tokens", "turn", "verdicts", "waiting", "watching",
     )  # fmt: skip
 
     waiting: list[Bound]
@@ -184,8 +184,8 @@ class Run:
     commands: dict[str, Command]
     mail: dict[str, list[Any]]
     """signals that came early, by name, oldest first"""
-    signalled: list[str]
-    """names of all signals that have come"""
+    signalled: dict[str, int]
+    """names of all signals that have come -> the number of the latest"""
     shown: list[Record]
     """the records as they have been read"""
     verdicts: list[Any]
@@ -196,6 +196,8 @@ class Run:
     """those whose new state has not issued its command yet (S9.6)"""
     watching: list[Cursor]
     """those that wait until something holds"""
+    held: list[Cursor]
+    """those whose step is done and kept open, as a policy asks for something first (S42)"""
     closers: list[Frame]
     """frames that have ended and whose `finally` is still to run, or running, innermost first"""
     frames: list[Frame]
@@ -240,6 +242,7 @@ class Run:
         self.moves = self.entered = 0
         """automatic moves, and items begun, in the current macro-step (S9.4)"""
         self.iterations = self.calls = self.tokens = self.nudges = self.refusals = self.numbered = 0
+        self.claims = self.signals = 0
         self.confidence: float | None = None
         self.text = ""
         self.text_only = False
@@ -247,6 +250,8 @@ class Run:
         """the outcome, once it is fixed (S40)"""
         self.outcome: str | None = None
         """the outcome, once it is published"""
+        self.silent = False
+        """a copy on which something is tried: nothing that is registered on a machine hears of it"""
         self.busy = False
         """a verb is at work"""
 
@@ -272,7 +277,10 @@ class Run:
     def shift(self, cursor: Cursor, edge: Edge) -> None:
         """Move a cursor along the edge, through the machine, so that its callbacks fire."""
         plan = cursor.frame.plan
-        plan.machine.move(cursor, edge)
+        if self.silent:
+            cursor.state = edge.target
+        else:
+            plan.machine.move(cursor, edge)
         if self.openings is not None:
             self.openings.remove(cursor)
         cursor.row = plan.rows[edge.target]
@@ -327,12 +335,13 @@ TABLES: dict[str, tuple[int, Callable[[], Any]]] = {
             "timers": list,
             "commands": dict,
             "mail": dict,
-            "signalled": list,
+            "signalled": dict,
             "shown": list,
             "verdicts": list,
             "restless": list,
             "fresh": list,
             "watching": list,
+            "held": list,
             "closers": list,
             "frames": list,
             "outstanding": dict,

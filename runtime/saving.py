@@ -18,7 +18,7 @@ VERSION = 2
 
 PLAIN = (
     "run_id", "started_by", "iterations", "calls", "tokens", "nudges", "refusals", "numbered", "confidence", "text",
-    "text_only", "ending", "outcome",
+    "text_only", "ending", "outcome", "claims", "signals",
 )  # fmt: skip
 COPIED = ("retired", "mail", "signalled")
 FRAME_TABLES = (
@@ -89,6 +89,7 @@ def write(run: Run) -> dict[str, Any]:
         "closers": [of(frame) for frame in run.closers],
         "fresh": [of(cursor) for cursor in run.fresh if not cursor.gone],
         "watching": [of(cursor) for cursor in run.watching],
+        "held": [of(cursor) for cursor in run.held],
         "outstanding": [of(bound) for bound in run.outstanding.values()],
         "waiting": [of(bound) for bound in run.waiting],
         "turn": turn_json(run.turn, numbers),

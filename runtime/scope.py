@@ -63,7 +63,7 @@ def claims(run: Run, frame: Frame) -> dict[str, Any]:
 def facts_of(run: Run, frame: Frame) -> dict[str, Any]:
     """What the runtime knows: numbers are counts, `elapsed` is in seconds; a sub-playbook counts from its call."""
     owner = frame.owner
-    turns, tokens = owner.since
+    turns, tokens, _, _ = owner.since
     return {
         "id": run.run_id,
         "started_by": run.started_by,

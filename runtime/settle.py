@@ -12,8 +12,7 @@ from guideway.statemachine.patterns import pattern
 from guideway.statemachine.steps import Retry
 from guideway.statemachine.tools import Effect
 
-from .completion import admissible, enough, invalid, takes_more
-from .control import obliged
+from .completion import admissible, enough, invalid
 from .cursors import Cursor
 from .facts import copy, keep_fact, keep_list
 from .frames import Frame
@@ -21,6 +20,7 @@ from .gate import fact_of, same_visit
 from .issue import wait
 from .monitors import settled as watch
 from .moves import fail, take
+from .owing import owes
 from .own import Settled, clean
 from .questions import ask_whether, written
 from .run import Bound, Run, Status
@@ -63,9 +63,8 @@ def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     if cursor is not None and bound.current and (run.ending is None or cursor.closes):
         after = after_automatic if bound.automatic else after_agents
         after(run, cursor, bound, outcome, fault)
-    for playbook in (run.frame, *run.frames):
-        if playbook.plan.definition.policies and playbook.root is not None:
-            check_step(run, playbook.root)  # a policy may have held it open, whatever else the call was for
+    for other in list(run.held) if run.ending is None else ():
+        check_step(run, other)  # a policy held it open, whatever else the call was for
 
 
 def contract(run: Run, bound: Bound, outcome: Settled) -> str | None:
@@ -245,21 +244,12 @@ def check_step(run: Run, cursor: Cursor) -> None:
     if met and (row.needed or spent):
         if why := invalid(run, cursor):
             not_valid(run, cursor, why)
-        elif spent or not owes(run, cursor):
+        elif owes(run, cursor) is None:
             take(run, cursor, "completed")
+        elif cursor not in run.held:
+            run.held.append(cursor)
     elif spent:
         exhausted(run, cursor)
-
-
-def owes(run: Run, cursor: Cursor) -> bool:
-    """A policy is open, the playbook would end here, and the call that is owed can still be made (S42): stay."""
-    policy = obliged(cursor)
-    if policy is None:
-        return False
-    plan = cursor.frame.plan
-    owed = {event.tool for event in policy.events if event.tool is not None}
-    here = any(line.entry.tool in owed and takes_more(cursor, line) for line in cursor.row.lines)
-    return here or any(plan.is_optional(tool) or plan.is_extra(tool) for tool in owed)
 
 
 def not_valid(run: Run, cursor: Cursor, why: str) -> None:

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from guideway.statemachine.definition import Definition
+from guideway.statemachine.errors import HostError
 
-from .agents import OpenStep
+from .agents import Agent, OpenStep
 from .approvals import Question
 from .control import at_work
+from .plan import plan_of
 from .run import Run, Status
 from .session import Session
 from .teach import legal_in
+from .toolbox import Tools, first_agent_step, missing_tools
 from .verdicts import Cancel, Wait
 
 
@@ -92,3 +95,19 @@ def _under_way(run: Run) -> Iterator[str]:
     for bound in run.outstanding.values():
         if bound.status is Status.RUNNING:
             yield f"what comes of call {bound.call_id} of `{bound.tool}`"
+
+
+def check_means(session: Session, tools: Tools, agent: Agent | None) -> None:
+    """
+    Hold what was given against what the playbook and those it calls need, before anything runs.
+
+    Raises:
+        HostError: naming the tool, or the agent's step, and where it stands.
+    """
+    definition = plan_of(session.machine).definition
+    missing = list(missing_tools(definition, tools))
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise HostError(missing[0] + more)
+    if agent is None and (step := first_agent_step(definition)) is not None:
+        raise HostError(f"an agent works in step `{step}`, and none was given")

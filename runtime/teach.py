@@ -164,12 +164,19 @@ def legal_in(run: Run, cursor: Cursor) -> Iterator[LegalCall]:
     if step is None:
         return
     if step.max_calls is None or cursor.spent < step.max_calls:
-        lines = (line for line in cursor.row.lines if not out_of_question(run, line.entry.tool, cursor))
+        lines = (line for line in cursor.row.lines if not barred(run, line, cursor))
+        lines = (line for line in lines if not out_of_question(run, line.entry.tool, cursor))
         yield from (call for line in lines if (call := offer(cursor, line)))
     if may_complete(run, cursor):
         yield LegalCall("complete_step", step.id, needed=False, carries=tuple(step.claims))
     if not step.required and step.approval is None:
         yield LegalCall("skip_step", step.id, needed=False)
+
+
+def barred(run: Run, line: Line, cursor: Cursor) -> bool:
+    """The tool failed a moment ago and must wait for its next try (S23)."""
+    until = (cursor.barred or {}).get(line.entry.tool)
+    return until is not None and (run.now is None or run.now < until)
 
 
 def may_complete(run: Run, cursor: Cursor) -> bool:

@@ -8,9 +8,9 @@ from typing import TextIO
 
 from guideway.statemachine.errors import JournalError
 
-from .driver import Watcher
 from .records import FIELDS, Record, lines, to_json
 from .redact import Redactor
+from .watchers import Watcher
 
 
 class TraceFile(Watcher):

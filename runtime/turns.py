@@ -9,12 +9,12 @@ from .automatic import automatic, issue
 from .candidates import Admit, Hold
 from .closing import close_frames
 from .completion import held_open
-from .control import at_work, obliged
+from .control import at_work
 from .cursors import Cursor
 from .ending import check_termination, publish
-from .gate import decide
 from .issue import admit, admit_automatic, hold, note
 from .moves import take
+from .owing import judge, owes
 from .own import CONTROL_DONE
 from .run import Bound, Run, Status
 from .settle import apply
@@ -92,7 +92,7 @@ def decide_wave(run: Run, calls: list[Bound], again: bool = False) -> None:
         if run.turn is not None and run.turn.failed and again and run.ending is None:
             refuse(run, bound, "after_failed")
             continue
-        decision = decide(run, bound, behind=behind)
+        decision = judge(run, bound, behind=behind)
         if isinstance(decision, Hold):
             hold(run, bound, decision, again)
             behind = True
@@ -130,6 +130,7 @@ def take_claims(run: Run, cursor: Cursor, bound: Bound) -> None:
     confidence = bound.args.get("confidence")
     if isinstance(confidence, int | float) and not isinstance(confidence, bool):
         run.confidence = confidence
+        run.claims += 1
     step = cursor.row.step
     if step is not None and step.claims and bound.tool == "complete_step":
         cursor.frame.write("claims", step.id, {k: v for k, v in bound.args.items() if k in step.claims})
@@ -202,7 +203,7 @@ def ended_by_text(run: Run, cursor: Cursor) -> str | None:
     if cursor.frame.plan.definition.conversation:
         return None
     plain = not cursor.row.needed and not step.claims
-    if plain and held_open(run, cursor) is None and obliged(cursor) is None:
+    if plain and held_open(run, cursor) is None and owes(run, cursor) is None:
         take(run, cursor, "completed", "the reply ends the step")
         return "completed"
     if untouched(cursor):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from guideway.statemachine.conditions import Signalled, leaves
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.errors import HostError
 
+from .calls import told
 from .completion import invalid
 from .cursors import Cursor
+from .facts import copy
 from .issue import wait
 from .leaving import wait_id
 from .moves import fail, take
@@ -80,8 +83,8 @@ def signal(run: Run, name: str, data: Any) -> None:
     Raises:
         HostError: too many of that name are kept already.
     """
-    if name not in run.signalled:
-        run.signalled.append(name)
+    run.signals += 1
+    run.signalled[name] = run.signals
     if name not in waited_for(run.plan.definition):
         return
     kept = run.mail.setdefault(name, [])
@@ -115,3 +118,32 @@ def awaited(definition: Definition) -> set[str]:
     parts = (definition, *definition.callees.values())
     conditions = (leaf for part in parts for branch in part.termination for leaf in leaves(branch.condition))
     return waited_for(definition) | {leaf.name for leaf in conditions if isinstance(leaf, Signalled)}
+
+
+def check_signal(run: Run, name: object) -> None:
+    """
+    Refuse a signal that means nothing here.
+
+    Raises:
+        HostError: it is misspelt, or no text.
+    """
+    known = awaited(run.plan.definition)
+    if not isinstance(name, str):
+        raise HostError(f"a signal has a name, not {told(name)}")
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        raise HostError(f"`{run.plan.definition.id}` waits for no signal {told(name)}{hint}")
+
+
+def payload(name: str, data: Any) -> Any:
+    """
+    What came with a signal, copied.
+
+    Raises:
+        HostError: it is no JSON.
+    """
+    try:
+        return copy(data)
+    except ValueError as error:
+        raise HostError(f"the data of the signal `{name}` is no JSON: {error}") from None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from guideway.playbooks.limits import Limits
     from guideway.playbooks.loader import PlaybookLoader, PlaybookLoadError, load_playbook
     from guideway.playbooks.models import Playbook, PlaybookStep, StepStatus
-    from guideway.runtime.approvals import Approvals
+    from guideway.runtime.approvals import Approvals, Question
     from guideway.runtime.calls import Cancelled, Failed, Outcome, Succeeded, ToolCall, Unknown, Usage
     from guideway.runtime.session import Session
     from guideway.runtime.snapshot import Snapshot
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         Allow,
         Ask,
         Cancel,
+        Command,
+        Decided,
         Defer,
         Deny,
         LegalCall,
@@ -50,12 +52,12 @@ _HOMES = {
     "guideway.playbooks.limits": ("Limits",),
     "guideway.playbooks.loader": ("PlaybookLoadError", "PlaybookLoader", "load_playbook"),
     "guideway.playbooks.models": ("Playbook", "PlaybookStep", "StepStatus"),
-    "guideway.runtime.approvals": ("Approvals",),
+    "guideway.runtime.approvals": ("Approvals", "Question"),
     "guideway.runtime.calls": ("Cancelled", "Failed", "Outcome", "Succeeded", "ToolCall", "Unknown", "Usage"),
     "guideway.runtime.session": ("Session",),
     "guideway.runtime.snapshot": ("Snapshot",),
     "guideway.runtime.verdicts": (
-        *("Allow", "Ask", "Cancel", "Defer", "Deny", "LegalCall"),
+        *("Allow", "Ask", "Cancel", "Command", "Decided", "Defer", "Deny", "LegalCall"),
         *("NeedsApproval", "Progress", "RunCall", "Verdict", "Wait"),
     ),
     "guideway.statemachine.definition": ("Definition",),
@@ -66,11 +68,11 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Allow", "Approvals", "Ask", "Cancel", "Cancelled", "Defer", "Definition", "Deny", "Diagnostic", "Failed",
-    "GuidewayError", "HostError", "JournalError", "LegalCall", "Level", "Limits", "Machine", "NeedsApproval", "Outcome",
-    "Playbook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader", "PlaybookStep", "Progress", "RunCall",
-    "Session", "Snapshot", "StepStatus", "Succeeded", "ToolCall", "Unknown", "Usage", "Verdict", "Wait", "check",
-    "load", "load_playbook",
+    "Allow", "Approvals", "Ask", "Cancel", "Cancelled", "Command", "Decided", "Defer", "Definition", "Deny",
+    "Diagnostic", "Failed", "GuidewayError", "HostError", "JournalError", "LegalCall", "Level", "Limits", "Machine",
+    "NeedsApproval", "Outcome", "Playbook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader", "PlaybookStep",
+    "Progress", "Question", "RunCall", "Session", "Snapshot", "StepStatus", "Succeeded", "ToolCall", "Unknown", "Usage",
+    "Verdict", "Wait", "check", "load", "load_playbook",
 ]  # fmt: skip
 
 

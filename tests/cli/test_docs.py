@@ -12,7 +12,7 @@ import guideway.cli
 
 DRIVER = (
     "agents", "asks", "clocks", "decisions", "driver", "learning", "lines", "marks", "narrate", "narrator", "redact",
-    "scripted", "signals", "situation", "tool_marks", "toolbox", "trace", "users", "wording",
+    "scripted", "signals", "situation", "talk", "tool_marks", "toolbox", "trace", "users", "wording",
 )  # fmt: skip
 MODULES = [
     "guideway.cli",

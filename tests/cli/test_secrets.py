@@ -73,7 +73,7 @@ def test_a_person_at_the_terminal_reads_the_whole_question(guideway: Run, red: P
     result = guideway(*LINE.split(), stdin="l\n", terminal=True)
 
     assert result.status == 3
-    for line in ("a: Pay 9999 to mallory?", "  pay\n    amount = 9999\n    to = \"mallory\"", "  may decide: lead"):
+    for line in ("a: Pay 9999 to mallory?", '  pay\n    amount = 9999\n    to = "mallory"', "  may decide: lead"):
         assert line in result.out
     assert "waiting for lead to decide on `a`: Pay 9999 to mallory?" in result.err
 

@@ -11,6 +11,7 @@ from guideway.statemachine.definition import ANYWHERE, Definition, StateKind
 from guideway.statemachine.tools import Effect
 
 from .counting import tally
+from .following import Blocks, Takings
 from .walking import automatic, running, turn_is_open
 
 CONTROL = ("complete_step", "skip_step")
@@ -53,6 +54,8 @@ class Tape:
         self.open: set[str] = set()
         """frames of sub-playbooks that have neither returned nor been left"""
         self.over = self.published = False
+        self.blocks = Blocks()
+        self.takings = Takings()
 
     def read(self, records: Iterable[Record]) -> None:
         """Hold every rule against every record."""
@@ -86,23 +89,24 @@ class Tape:
         assert call_id not in self.admitted, f"{call_id} is admitted twice"
         if tool in CONTROL or verdict == "needs_approval":
             return
-        if self.over and step in self.frames.root.closing and path is None:
-            assert definition.steps[step].call is not None
-            assert definition.steps[step].call.tool == tool
         found = definition.tool(tool)
         effect = found.effect if found else Effect.WRITE
         beside = [*self.running.values()]
         assert not beside or effect is not Effect.IRREVERSIBLE, f"irreversible {call_id} {tool} beside {beside}"
         alone = [other for other in beside if other[1] is Effect.IRREVERSIBLE]
         assert not alone, f"{call_id} {tool} beside irreversible {alone}"
+        self.takings.admitted(definition, call_id, tool, args, step, path or "")
         self.admitted[call_id] = self.running[call_id] = (tool, effect)
 
-    def on_settled(self, call_id: str, tool: str, outcome: str, *_: Any) -> None:
+    def on_settled(
+        self, call_id: str, tool: str, outcome: str, detail: Any, counts: bool, step: str, path: str | None
+    ) -> None:  # fmt: skip
         """A call has come to its end."""
         if tool in CONTROL:
             return
         assert call_id in self.running, f"{call_id} settles and was not under way"
         assert self.running.pop(call_id)[0] == tool
+        self.takings.settled(call_id, tool, outcome, detail, counts, path or "")
 
     def on_asked(self, approval_id: str, of: str, *_: Any) -> None:
         """A question is asked once at a time."""
@@ -123,6 +127,7 @@ class Tape:
         engine = event == "failed" and target in ("failed:host", "failed:livelock")
         assert engine or any(edge.target == target for edge in edges), f"no edge {source} -{event}-> {target}"
         assert not any(edge.source not in (source, ANYWHERE) for edge in edges)
+        self.blocks.moved(definition, source, event, target, why, path or "")
 
     def on_ending(self, state: str, outcome: str) -> None:
         """A run ends once."""

@@ -49,7 +49,9 @@ def happenings(records: Iterable[Record], effects: dict[str, Any], prefix: str =
                 found.append(Happening("tool", tool, start, place, args, result, bool(counts), alone))
         elif kind == "moved" and own(values[5], prefix) and closes(values[1]) and values[0] == values[3]:
             found.append(Happening("step", values[0], place, place))
-        elif kind == "answered" and values[1] == "approved" and own(values[5], prefix) and values[0].startswith("step "):
+        elif (
+            kind == "answered" and values[1] == "approved" and own(values[5], prefix) and values[0].startswith("step ")
+        ):
             found.append(Happening("approval", values[4], place, place))
     return found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from guideway import Approvals, Failed, HostError, Machine, Session, Succeeded, ToolCall, Unknown, Usage
 from guideway.runtime.approvals import Question
+from guideway.runtime.verdicts import Wait
 
 from .walking import GOOD, T0, Host, Verb, automatic, running, turn_is_open
 
@@ -162,7 +163,11 @@ class MixedHost(Host):
         if found is not None:
             return found
         drawn = super().nonsense(session)
-        return (*drawn[:3], None) if drawn[0] == "approve" and len(drawn) == 3 and drawn[2] in PERSONS else self.simple(drawn)
+        return (
+            (*drawn[:3], None)
+            if drawn[0] == "approve" and len(drawn) == 3 and drawn[2] in PERSONS
+            else self.simple(drawn)
+        )
 
     def simple(self, verb: Verb) -> Verb:
         """A verb of the first half as this host plays it."""
@@ -186,6 +191,12 @@ def driver(seed: object, **more: Any) -> MixedHost:
     return MixedHost(random.Random(str(seed)), **more)
 
 
+def awaited(session: Session) -> list[str]:
+    """The signals that some step waits for."""
+    waits = [command for command in session.commands if isinstance(command, Wait)]
+    return sorted({wait.signal for wait in waits if wait.signal is not None})
+
+
 class Kind(MixedHost):
     """A host that wants the run to end: everything succeeds, everybody agrees, time goes on, signals come."""
 
@@ -198,7 +209,7 @@ class Kind(MixedHost):
         if pending := Approvals(session).pending:
             return self.agree(rng.choice(pending))
         choices: list[Verb] = [("tick", timer.due) for timer in session._run.timers]
-        choices += [("signal", name, 1, None) for name in sorted({c.signal for c in session.commands if getattr(c, "signal", None)})]
+        choices += [("signal", name, 1, None) for name in awaited(session)]
         if not turn_is_open(session):
             choices += [self.reply(session)] * 3
         return rng.choice(choices or [("tick", (session.now or T0) + timedelta(minutes=1))])
@@ -209,7 +220,14 @@ class Kind(MixedHost):
             return ("happened", question.approval_id, GOOD, "lead")
         if question.of == "ask":
             answer = question.choices[0] if question.choices else ""
-            return ("answer", question.approval_id, answer, "lead", {"n": 1, "why": "so"} if question.fields else {}, None)
+            return (
+                "answer",
+                question.approval_id,
+                answer,
+                "lead",
+                {"n": 1, "why": "so"} if question.fields else {},
+                None,
+            )
         return ("approve", question.approval_id, "boss" if "lead" in question.said else "lead", None)
 
     def reply(self, session: Session) -> Verb:

@@ -41,7 +41,9 @@ BLOCKS = ("parallel", "for_each", "repeat", "section")
 class Place:
     """Where a list of steps stands: what it may read, and where its steps may go."""
 
-    def __init__(self, depth: int = 0, outer: Sequence[str] = (), words: bool = True, loops: Sequence[str] = ()):
+    def __init__(
+        self, depth: int = 0, outer: Sequence[str] = (), words: bool = True, loops: Sequence[str] = ()
+    ) -> None:
         self.depth = depth
         self.outer = tuple(outer)
         """steps of enclosing lists that may be jumped to"""
@@ -58,7 +60,9 @@ class Place:
 class Mix:
     """One playbook being drawn."""
 
-    def __init__(self, rng: random.Random, *, name: str = "mixed", callee: Page | None = None, calm: bool = False):
+    def __init__(
+        self, rng: random.Random, *, name: str = "mixed", callee: Page | None = None, calm: bool = False
+    ) -> None:
         self.rng = rng
         self.name = name
         self.callee = callee
@@ -90,7 +94,7 @@ class Mix:
             page["predicates"] = {"lucky": {"description": "the host says so"}}
             self.predicate = True
         self.any_order = self.maybe(0.1)
-        page["steps"] = self.list(Place(words=not self.any_order), size)
+        page["steps"] = self.steps_of(Place(words=not self.any_order), size)
         if self.any_order:
             page["strict_sequence"] = False
         if self.maybe(0.25):
@@ -154,7 +158,7 @@ class Mix:
         self.numbered += 1
         return f"{'c_' if self.name != 'mixed' else ''}{kind[0]}{self.numbered}"
 
-    def list(self, place: Place, size: int) -> list[Page]:
+    def steps_of(self, place: Place, size: int) -> list[Page]:
         """Some steps, one after another."""
         kinds = dict(KINDS)
         if place.depth > 2:
@@ -268,7 +272,9 @@ class Mix:
         """An agent's step: tools, or thinking; claims."""
         rng = self.rng
         step["description"] = "Work."
-        entries: list[Any] = [self.entry(step, tool, place) for tool in rng.sample(TOOLS, rng.choice((0, 1, 1, 1, 2, 2, 3)))]
+        entries: list[Any] = [
+            self.entry(step, tool, place) for tool in rng.sample(TOOLS, rng.choice((0, 1, 1, 1, 2, 2, 3)))
+        ]
         if entries:
             step["expected_tools"] = entries
         if self.maybe(0.25):
@@ -387,12 +393,12 @@ class Mix:
         for _ in range(count):
             name = self.fresh("branch")
             if self.maybe(0.4):
-                [one] = self.list(place.inside((), True), 1)
+                [one] = self.steps_of(place.inside((), True), 1)
                 self.rename(one["id"], name)
                 del one["id"]
                 branches[name] = one
             else:
-                branches[name] = self.list(place.inside((), True), rng.choice((1, 1, 2)))
+                branches[name] = self.steps_of(place.inside((), True), rng.choice((1, 1, 2)))
         step["parallel"] = branches
         self.facts = known + [fact for fact in self.facts if fact not in known]
         if not self.calm and self.maybe(0.5):
@@ -417,7 +423,7 @@ class Mix:
         if self.maybe(0.1):
             spec["at_most"] = 2
         known = list(self.facts), list(self.asks), list(self.claims), list(self.signals)
-        step["steps"] = self.list(place.inside(ids, concurrency > 1, name), rng.choice((1, 2)))
+        step["steps"] = self.steps_of(place.inside(ids, concurrency > 1, name), rng.choice((1, 2)))
         if self.maybe(0.3):
             spec["collect"] = rng.choice([name, "run.calls"])
         step["for_each"] = spec
@@ -426,7 +432,7 @@ class Mix:
     def as_repeat(self, step: Page, place: Place, ids: list[str]) -> None:
         """Round after round."""
         rng = self.rng
-        step["steps"] = self.list(place.inside(ids, False), rng.choice((1, 2)))
+        step["steps"] = self.steps_of(place.inside(ids, False), rng.choice((1, 2)))
         step["repeat"] = {"until": self.guard(place), "at_most": rng.randint(1, 3)}
         if self.maybe(0.3):
             step["repeat"]["wait"] = "20s"
@@ -435,7 +441,7 @@ class Mix:
 
     def as_section(self, step: Page, place: Place, ids: list[str]) -> None:
         """Once."""
-        step["steps"] = self.list(place.inside(ids, False), self.rng.choice((1, 2, 2)))
+        step["steps"] = self.steps_of(place.inside(ids, False), self.rng.choice((1, 2, 2)))
 
     def as_undo(self, step: Page, place: Place, ids: list[str]) -> None:
         """Take back what can be taken back."""
@@ -474,7 +480,11 @@ class Mix:
         elif kind == "not_together":
             value = [tool, rng.choice([other for other in TOOLS if other != tool])]
         else:
-            event = self.event(bool(same)) if kind == "at_least" else rng.choice([tool, {"tool": tool, "where": "args.n > 1"}])
+            event = (
+                self.event(bool(same))
+                if kind == "at_least"
+                else rng.choice([tool, {"tool": tool, "where": "args.n > 1"}])
+            )
             value = {"event": event, "times": rng.randint(1, 3), **same}
         return {"id": f"p{number}", kind: value}
 

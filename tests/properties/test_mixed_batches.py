@@ -179,7 +179,7 @@ def left_out(together: Session, single: Session, lost: bool) -> str | None:
 
 
 def essence(session: Session) -> dict[str, Any]:
-    """What a batch and its calls one by one must have in common: all but turns, and who of several cursors was first."""
+    """What a batch and its calls one by one must have in common: all but turns, and which cursor was first."""
     found, data = session.records, session.snapshot.to_json()
     return {
         "admitted": sorted(str(r[2:6]) for r in found if r[0] == "decided" and r[5] == "allow"),

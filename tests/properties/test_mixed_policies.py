@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -36,35 +37,58 @@ class Patient(MixedHost):
         return found
 
 
-def judged(count: Counter[str], page: Page, session: Session, where: Any) -> None:
-    """The session and the oracle agree on every policy of the page."""
-    trace = happenings(session.records, page["tools"])
-    for policy in page["policies"]:
+class Played(NamedTuple):
+    """One playbook of a run, from its call to its return."""
+
+    page: Page
+    prefix: str
+    records: list[Any]
+    outcome: str | None
+
+
+def played(page: Page, library: list[Page], session: Session) -> Iterator[Played]:
+    """The run itself, and each sub-playbook that returned."""
+    pages = {part["id"]: part for part in library}
+    records = list(session.records)
+    yield Played(page, "", records, session.outcome)
+    for place, (kind, _, *values) in enumerate(records):
+        if kind == "returned":
+            playbook, outcome, path = values
+            yield Played(pages[playbook], path, records[:place], outcome)
+
+
+def judged(count: Counter[str], one: Played, where: Any) -> None:
+    """The session and the oracle agree on every policy of the playbook."""
+    trace = happenings(one.records, one.page["tools"], one.prefix)
+    for policy in one.page.get("policies", ()):
         judge = Judge(policy, trace)
         violated, undone = judge.violated(), judge.open()
-        about = (*where, policy, session.outcome)
+        success = one.outcome in ("success", "fixed")
+        about = (*where, one.prefix, policy, one.outcome)
         assert not violated, about
-        assert not (undone and session.outcome_class == "success"), about
-        if session.outcome == f"failed:policy:{policy['id']}":
+        assert not (undone and success), about
+        if one.outcome == f"failed:policy:{policy['id']}":
             assert undone, about
             count["failed for a policy"] += 1
         count[f"kind {judge.kind}"] += 1
-        count["obligations kept"] += session.outcome_class == "success"
+        count["obligations kept"] += success
         count["obligations open"] += undone
+        count["of a sub-playbook"] += one.prefix != ""
 
 
 def policed_runs(count: Counter[str], seeds: int) -> None:
     """Runs of every playbook with policies."""
     for seed in range(seeds):
-        page, _ = mixed(random.Random(f"mixed False {seed}"))
-        machine = compiled(seed) if page.get("policies") else None
+        page, library = mixed(random.Random(f"mixed False {seed}"))
+        machine = compiled(seed) if any(part.get("policies") for part in (page, *library)) else None
         for number in range(WALKS if machine is not None else 0):
             assert machine is not None
             session = begin(machine)
             host = Patient(random.Random(f"{seed} {number}"), waste=0.03, batch=4, silent=number > 1)
             for verb in verbs(session, host, 70):
                 play(session, verb)
-            judged(count, page, session, (seed, number))
+            for one in played(page, library, session):
+                judged(count, one, (seed, number))
             note(count, session)
 
 
@@ -77,11 +101,11 @@ def test_the_oracle_agrees_with_a_few_runs() -> None:
 
 @pytest.mark.slow
 def test_no_run_violates_a_policy_and_no_success_leaves_one_open() -> None:
-    """S41, S42: by an independent reading of the records, safety holds in every run and obligations in every success."""
+    """S41, S42: read anew, the records show safety in every run, and obligations kept in every success."""
     count = seen("mixed policies")
     policed_runs(count, SEEDS)
     assert min(count[f"kind {kind}"] for kind in KINDS) > 100
-    wanted = ("code policy", "failed for a policy", "obligations open", "obligations kept", "called")
+    wanted = ("code policy", "failed for a policy", "obligations open", "obligations kept", "of a sub-playbook")
     assert min(count[what] for what in wanted) > 50, count
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from guideway import Approvals, HostError, Machine, Session
+from guideway import Approvals, HostError, Machine, Session, Succeeded, load
 from guideway.runtime.records import lines, verify
 
 from .checking import Tape, covered, never_wedged, note, nothing_left
@@ -162,7 +162,9 @@ class Rude:
             case 0:
                 return session.signal(rng.choice(("go", "halt", thing)), rng.choice(GARBAGE))
             case 1:
-                return people.answer(asked, rng.choice(("yes", "", thing)), by=by, fields=rng.choice(({}, {"n": thing}, thing)))
+                return people.answer(
+                    asked, rng.choice(("yes", "", thing)), by=by, fields=rng.choice(({}, {"n": thing}, thing))
+                )
             case 2:
                 return people.approve(asked, by=by, groups=rng.choice(((), ("lead",), thing)))
             case 3:
@@ -201,3 +203,20 @@ def test_garbage_is_a_host_error_or_an_answer_and_never_anything_else() -> None:
         verify("".join(lines(session.records)))
         assert saved(restored(session)) == saved(session), seed
     assert min(count["taken"], count["refused"]) > 500
+
+
+def test_two_undo_steps_side_by_side_take_a_success_back_once() -> None:
+    """S30: what another step is taking back right now is not taken back a second time."""
+    page = {
+        "id": "p", "name": "P", "tools": {"t3": {"undo": "back3"}, "back3": {}},
+        "steps": [
+            {"id": "a", "call": {"tool": "t3"}},
+            {"id": "s", "parallel": {"b1": {"undo": "all"}, "b2": {"undo": "all"}}},
+        ],
+    }  # fmt: skip
+    session = Session(load(page))
+    while session.commands:
+        session.observe(session.commands[0].call_id, Succeeded(1))
+    assert session.outcome == "success"
+    settled = [record[3] for record in session.records if record[0] == "settled"]
+    assert settled == ["t3", "back3"]
