@@ -103,14 +103,15 @@ def unmet(run: Run, cursor: Cursor, line: Line, names: dict[str, Any]) -> Refuse
 
 def declared(run: Run, bound: Bound, frame: Frame, cursor: Cursor | None = None) -> Decision:
     """What `tools.T` itself demands of a call: `where` and `approval`."""
-    tool = frame.plan.tool(bound.tool)
+    there = frame.declaring(bound.tool)
+    tool = there.plan.tool(bound.tool)
     if tool is None:
         return Admit(None, None, frame, cursor)
     if tool.where is not None:
-        answer = truth(run, frame, tool.where, scope(run, frame, args=bound.args))
+        answer = truth(run, there, tool.where, scope(run, there, args=bound.args))
         if answer is not True:
             return Refuse("where", answer if isinstance(answer, str) else "", None, tool.where, cursor)
-    return Admit(None, applies(run, frame, tool.approval, bound), frame, cursor)
+    return Admit(None, applies(run, there, tool.approval, bound), frame, cursor)
 
 
 def applies(run: Run, frame: Frame, approval: Approval | None, bound: Bound | None) -> Approval | None:

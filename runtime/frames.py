@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from guideway.statemachine.conditions import ToolCalled
+from guideway.statemachine.tools import Effect, Tool
 
 if TYPE_CHECKING:
     from .cursors import Cursor
@@ -100,6 +101,18 @@ class Frame:
         while frame is not None:
             yield frame
             frame = frame.outer.owner if frame.outer is not None else None
+
+    def declaring(self, tool: str) -> Frame:
+        """The frame whose playbook speaks of the tool: its own, else the nearest caller's; its own where none does."""
+        return next((frame for frame in self.playbooks() if frame.plan.tool(tool) is not None), self.owner)
+
+    def tool(self, name: str) -> Tool | None:
+        """What is declared of a tool here: a sub-playbook that says nothing of it does not let it off."""
+        return self.declaring(name).plan.tool(name)
+
+    def effect(self, name: str) -> Effect:
+        """What a call of the tool does; one that nobody declared writes."""
+        return self.declaring(name).plan.effect(name)
 
     def seen(self, table: str) -> Any:
         """A table as expressions see it: an item's own values before those around it."""

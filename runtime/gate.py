@@ -43,6 +43,8 @@ def decide(run: Run, bound: Bound, *, behind: bool = False) -> Decision:
         return Hold(alone)
     decision = automatic(run, bound, earlier) if bound.automatic else proposed(run, bound, earlier)
     if isinstance(decision, Admit):
+        decision = by_callers(run, bound, decision)
+    if isinstance(decision, Admit):
         decision = watched(run, bound, decision, earlier)
     if isinstance(decision, Refuse) and decision.code != "policy" and earlier and knows(run, bound.tool):
         return Hold("calls before it may change what is legal")  # S14.6, S14.8
@@ -61,9 +63,9 @@ def knows(run: Run, tool: str) -> bool:
 
 
 def tools_of(run: Run, bound: Bound) -> list[Tool]:
-    """What is declared of the tool: by the playbook whose call it is, else by every one that is open."""
+    """What is declared of the tool where the call is made; while nobody can tell, in every playbook that is open."""
     where: Iterable[Frame] = (bound.frame,) if bound.frame is not None else frames(run)
-    return [tool for frame in where if (tool := frame.plan.tool(bound.tool)) is not None]
+    return [tool for frame in where if (tool := frame.tool(bound.tool)) is not None]
 
 
 def malformed(run: Run, bound: Bound) -> Refuse | None:
@@ -167,7 +169,8 @@ def stale(bound: Bound, frame: Frame, lines: tuple[Line, ...], earlier: list[Bou
     pending = {fact_of(other) for other in earlier}
     if any(line.volatile or line.fresh & pending or "*" in line.fresh for line in lines):
         return True
-    tool, terms = frame.plan.tool(bound.tool), frame.plan.definition.terms
+    there = frame.declaring(bound.tool)
+    tool, terms = there.plan.tool(bound.tool), there.plan.definition.terms
     if tool is None or tool.where is None:
         return False
     facts = fact_names(tool.where, terms)
@@ -196,7 +199,7 @@ def outside(run: Run, bound: Bound, earlier: list[Bound], found: list[Decision])
     """Tools legal in every step of a playbook: its `optional_tools`, and extra ones.  They count for no step."""
     for frame in frames(run):
         plan = frame.plan
-        if plan.is_optional(bound.tool) or plan.is_extra(bound.tool):
+        if plan.is_optional(bound.tool) or (plan.is_extra(bound.tool) and unnamed(run, bound.tool)):
             if earlier and stale(bound, frame, (), earlier):
                 return Hold("a rule it must satisfy reads what a call before it will answer")
             return unrejected(run, bound, declared(run, bound, frame))
@@ -204,6 +207,11 @@ def outside(run: Run, bound: Bound, earlier: list[Bound], found: list[Decision])
     if refusals:
         return refusals[-1]
     return Refuse("out_of_sequence" if knows(run, bound.tool) else "unknown_tool")
+
+
+def unnamed(run: Run, tool: str) -> bool:
+    """No step of any open playbook names the tool: what a caller's later step waits for is not extra inside."""
+    return not any(tool in frame.plan.named for frame in frames(run))
 
 
 def unrejected(run: Run, bound: Bound, answer: Decision) -> Decision:
@@ -222,6 +230,17 @@ def automatic(run: Run, bound: Bound, earlier: list[Bound]) -> Decision:
     if earlier and stale(bound, frame, (), earlier):
         return Hold("a rule it must satisfy reads what a call before it will answer")
     return declared(run, bound, frame, cursor)
+
+
+def by_callers(run: Run, bound: Bound, answer: Admit) -> Decision:
+    """What a caller says of a tool that the playbook itself says nothing of holds inside as well."""
+    there = answer.frame.declaring(bound.tool)
+    if there is answer.frame.owner or answer.line is None:
+        return answer
+    demand = declared(run, bound, there, answer.cursor)
+    if not isinstance(demand, Admit):
+        return demand
+    return answer if answer.approval is not None else answer._replace(approval=demand.approval)
 
 
 def watched(run: Run, bound: Bound, answer: Admit, earlier: list[Bound]) -> Decision:

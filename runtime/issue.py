@@ -111,7 +111,7 @@ def asked_anew(run: Run, bound: Bound, decision: Admit) -> Admit:
     if bound.approved or decision.approval is not None:
         return decision
     key, covered = key_of(bound.tool, bound.args), cursor.shown
-    used = cursor.issued > 1 and cursor.frame.plan.effect(bound.tool) is Effect.IRREVERSIBLE
+    used = cursor.issued > 1 and cursor.frame.effect(bound.tool) is Effect.IRREVERSIBLE
     if covered is None:
         return decision  # no rule asked for the step
     cursor.shown = key
@@ -158,8 +158,7 @@ def start(run: Run, bound: Bound) -> None:
     """The call may run."""
     bound.status = Status.RUNNING
     if bound.automatic:
-        plan = (bound.frame or run.frame).plan
-        tool = plan.tool(bound.tool)
+        tool = (bound.frame or run.frame).tool(bound.tool)
         name = tool.alias if tool and tool.alias else bound.tool
         run.commands[bound.call_id] = RunCall(bound.call_id, name, copy(bound.args), bound.step)
     else:
@@ -187,13 +186,13 @@ def note(run: Run, bound: Bound, verdict: str, detail: str | None = None) -> Non
     )  # fmt: skip
 
 
-def wait(run: Run, cursor: Cursor, seconds: float) -> None:
-    """Wake the step for its next try or round, at once where there is nothing to wait for."""
+def wait(run: Run, cursor: Cursor, seconds: float, kind: str = "wake") -> None:
+    """Set the timer of a wait (`due`), or of the next try or round (`wake`): at once where there is nothing to wait."""
     if seconds <= 0 or run.now is None:
         run.fresh.append(cursor)
         return
     wake = f"wake {cursor.frame.path}{cursor.step}@{cursor.visit}.{cursor.issued}"
-    timer = Timer(run.now + timedelta(seconds=seconds), "wake", cursor, wake)
+    timer = Timer(run.now + timedelta(seconds=seconds), kind, cursor, wake)
     run.timers.append(timer)
     run.commands[wake] = Wait(wake, timer.due, cursor.step)
 

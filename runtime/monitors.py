@@ -98,8 +98,8 @@ def violates(run: Run, bound: Bound, made: Made, playbook: Frame, policy: Policy
     key = key_of(policy, bound)
     if key != UNKNOWN:
         return would_violate(run, bound, touched, playbook, policy, key)
-    seen = (playbook.monitors or {}).get(policy.id, {})
-    return any(would_violate(run, bound, touched, playbook, policy, one) for one in [UNKNOWN, *seen])
+    seen = {*(playbook.monitors or {}).get(policy.id, {}), *(key_of(policy, other) for other in admitted(run, bound))}
+    return any(would_violate(run, bound, touched, playbook, policy, one) for one in [UNKNOWN, *sorted(seen)])
 
 
 def would_violate(
@@ -168,7 +168,7 @@ def names(pattern: Pattern, tool: str, step: str, frame: Frame | None) -> bool:
     if pattern.tool is not None:
         return pattern.tool == tool
     if pattern.effect is not None:
-        return frame is not None and frame.plan.effect(tool) is pattern.effect
+        return frame is not None and frame.effect(tool) is pattern.effect
     return pattern.step is not None and pattern.step == step
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from guideway.statemachine.policies import Policy
+from guideway.statemachine.tools import CONTROL
 
 from .automatic import automatic
 from .candidates import Admit, Decision, Refuse
@@ -29,21 +30,24 @@ REASON = "failed:policy:"
 
 
 def judge(run: Run, bound: Bound, *, behind: bool = False) -> Decision:
-    """Decide a call; a `complete_step` by which the run would end with a policy open does not complete."""
+    """Decide a call; a control tool by which the run would end with a policy open does not leave the step."""
     decision = decide(run, bound, behind=behind)
-    if not isinstance(decision, Admit) or bound.tool != "complete_step" or decision.cursor is None:
+    if not isinstance(decision, Admit) or bound.tool not in CONTROL or decision.cursor is None:
         return decision
     step = decision.cursor.row.step
-    owed = owes(run, decision.cursor, claimed(step, bound.args) if step is not None else {})
+    claims = claimed(step, bound.args) if step is not None else {}
+    owed = owes(run, decision.cursor, claims, "completed" if bound.tool == "complete_step" else "skipped")
     if owed is None:
         return decision
     return Refuse("control", f"the policy `{owed.id}` asks for something first", cursor=decision.cursor)
 
 
-def owes(run: Run, cursor: Cursor, claims: Mapping[str, Any] | None = None) -> Policy | None:
-    """The policy that would be open if the step were completed now, and that a call can still keep."""
+def owes(
+    run: Run, cursor: Cursor, claims: Mapping[str, Any] | None = None, event: str = "completed"
+) -> Policy | None:  # fmt: skip
+    """The policy that would be open if the step were left now, and that a call can still keep."""
     still = [policy for policy in open_here(cursor) if can_keep(run, cursor, policy)]
-    return still[0] if still and ends_owing(run, cursor, claims) else None
+    return still[0] if still and ends_owing(run, cursor, claims, event) else None
 
 
 def open_here(cursor: Cursor) -> Iterator[Policy]:
@@ -63,14 +67,14 @@ def can_keep(run: Run, cursor: Cursor, policy: Policy) -> bool:
     return any(line.entry.tool in tools and takes_more(cursor, line) for line in cursor.row.lines)
 
 
-def ends_owing(run: Run, cursor: Cursor, claims: Mapping[str, Any] | None) -> bool:
-    """Complete the step on a copy, and see whether a playbook ends there that could not end well."""
+def ends_owing(run: Run, cursor: Cursor, claims: Mapping[str, Any] | None, event: str) -> bool:
+    """Leave the step on a copy, and see whether a playbook ends there that could not end well."""
     twin = rebuild(run.plan, write(run))
     twin.predicates, twin.silent = run.predicates, True
     there = list(twin.cursors())[list(run.cursors()).index(cursor)]
     if claims:
         there.frame.write("claims", there.step, dict(claims))
-    take(twin, there, "completed")
+    take(twin, there, event)
     automatic(twin)
     if twin.ending is not None and verdict(twin, twin.frame, twin.ending).startswith(REASON):
         return True

@@ -122,7 +122,7 @@ class Timer:
     """
     Something that happens by itself at `due`.
 
-    `timeout` of a visit; `wake` for its next try or round, or the end of a wait; `expire` of a question (`about`);
+    `due`: the end of a wait; `timeout` of a visit; `wake` for its next try or round; `expire` of a question (`about`);
     `remind` of one; `limit` of a playbook's `time_limit`.
     """
 

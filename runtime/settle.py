@@ -57,7 +57,7 @@ def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     mark(run, bound, fault is None)
     cursor = bound.cursor
     closes = cursor is not None and cursor.closes
-    if outcome.word == "unknown" and frame.plan.effect(bound.tool) is not Effect.READ and not closes:
+    if outcome.word == "unknown" and frame.effect(bound.tool) is not Effect.READ and not closes:
         for playbook in frame.playbooks():
             playbook.unknown += (bound.tool,)
     if cursor is not None and bound.current and (run.ending is None or cursor.closes):
@@ -72,7 +72,7 @@ def contract(run: Run, bound: Bound, outcome: Settled) -> str | None:
     if outcome.word != "ok":
         return outcome.word
     frame = bound.frame or run.frame
-    tool, result = frame.plan.tool(bound.tool), outcome.value
+    tool, result = frame.tool(bound.tool), outcome.value
     if outcome.fault is not None:
         return outcome.fault
     if tool is not None and (wrong := problem(tool.result, result)):
@@ -140,7 +140,7 @@ def mark(run: Run, bound: Bound, good: bool) -> None:
 
 def repeatable(bound: Bound) -> bool:
     """A second call does no harm (`effect: read` or `idempotent`)."""
-    tool = bound.frame.plan.tool(bound.tool) if bound.frame else None
+    tool = bound.frame.tool(bound.tool) if bound.frame else None
     return tool is not None and tool.repeatable
 
 

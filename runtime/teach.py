@@ -85,9 +85,10 @@ def explain(
     source = getattr(rule, "source", None)
     span = (line.entry.span if line else None) or getattr(rule, "span", None)
     because = line.because if line else getattr(rule, "because", None)
-    if code == "where" and because is None and (tool := at.frame.plan.tool(bound.tool)):
+    if code == "where" and because is None and (tool := at.frame.tool(bound.tool)):
         because = tool.because
-    open_now = tuple(islice(legal(run), OFFERS))
+    offers = (call for call in legal(run) if code != "control" or (call.tool, call.step) != (bound.tool, at.step))
+    open_now = tuple(islice(offers, OFFERS))
     way = (
         path_to(run, at, bound.tool)
         if code == "out_of_sequence"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from guideway.statemachine.definition import StateKind
 from guideway.statemachine.errors import HostError
 
 from .asking import remind
@@ -92,18 +91,10 @@ def fire(run: Run, timer: Timer, now: datetime) -> None:
     elif timer.kind == "remind":
         skip_missed(run, timer, now)
         remind(run, timer.about)
-    elif timer.kind == "wake" and cursor is not None:
+    elif timer.kind in ("due", "wake") and cursor is not None:
         run.commands.pop(timer.about, None)
-        wake(run, cursor)
+        done(run, cursor) if timer.kind == "due" else run.fresh.append(cursor)
     follow(run)
-
-
-def wake(run: Run, cursor: Cursor) -> None:
-    """A wait for a time is over; any other step goes on with its next try or round."""
-    if cursor.row.kind is StateKind.WAIT:
-        done(run, cursor)
-    else:
-        run.fresh.append(cursor)
 
 
 def time_out(run: Run, cursor: Cursor) -> None:

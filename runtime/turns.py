@@ -189,7 +189,7 @@ def after_text(run: Run, began: tuple[tuple[Cursor, str, int], ...]) -> str | No
     effects = [ended_by_text(run, cursor) for cursor, step, visit in began if cursor.at == (step, visit)]
     if any(effects):
         return next(effect for effect in effects if effect)
-    if not any(not cursor.frame.plan.definition.conversation for cursor in at_work(run)):
+    if all(converses(cursor) for cursor in at_work(run)):
         return None
     run.nudges += 1
     return "nudged"
@@ -200,16 +200,21 @@ def ended_by_text(run: Run, cursor: Cursor) -> str | None:
     step = cursor.row.step
     if cursor.gone or run.ending is not None or cursor.row.kind is not StateKind.STEP or step is None:
         return None
-    if cursor.frame.plan.definition.conversation:
+    if converses(cursor):
         return None
     plain = not cursor.row.needed and not step.claims
     if plain and held_open(run, cursor) is None and owes(run, cursor) is None:
         take(run, cursor, "completed", "the reply ends the step")
         return "completed"
-    if untouched(cursor):
+    if untouched(cursor) and owes(run, cursor, event="skipped") is None:
         skip_optional(run, cursor)
         return "skipped"
     return None
+
+
+def converses(cursor: Cursor) -> bool:
+    """A reply without calls goes to the user: the playbook says so, or one that has called it."""
+    return any(frame.plan.definition.conversation for frame in cursor.frame.playbooks())
 
 
 def untouched(cursor: Cursor) -> bool:

