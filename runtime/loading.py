@@ -131,7 +131,7 @@ def cursors_of(run: Run, parts: list[Data], frames: list[Frame]) -> list[Cursor]
                 parent.children = {}
             parent.children[cursor.index] = cursor
         made.append(cursor)
-        if not cursor.gone and cursor.row.state.block != cursor.level:
+        if not cursor.gone and cursor.row.block != cursor.level:
             raise ValueError(f"a cursor stands in `{cursor.state}`, outside its block")
     return made
 

@@ -88,7 +88,7 @@ def hoist(run: Run, cursor: Cursor, target: Row) -> Cursor:
     The block is left then, and whatever is still inside it is removed.
     """
     mover = cursor
-    while target.state.block != mover.level and not (target.kind is StateKind.JOIN and target.step is mover.row.step):
+    while target.block != mover.level and not (target.kind is StateKind.JOIN and target.step is mover.row.step):
         if mover.parent is None:
             raise RuntimeError(f"no cursor stands where `{target.name}` lies")
         mover = mover.parent
@@ -105,7 +105,7 @@ def enter(run: Run, cursor: Cursor, edge: Edge | None) -> None:
         if cursor.frame is run.frame:
             reach(run, cursor)
     elif row.kind is StateKind.JOIN:
-        if cursor.level == row.state.block:
+        if cursor.level == row.block:
             cursor.left = cursor.step
             leave(run, cursor)
     elif step is not None and not is_entry(row) and not (edge and edge.event == "approved"):

@@ -73,6 +73,7 @@ class Row:
         "_named",
         "_onward",
         "arrived",
+        "block",
         "hop",
         "kind",
         "line",
@@ -91,6 +92,7 @@ class Row:
         self.state = state
         self.name = state.name
         self.kind = state.kind
+        self.block = state.block
         self.step: Step | None = state.step
         self.lines: tuple[Line, ...] = ()
         if state.kind is StateKind.STEP and state.step is not None and state.step.work is not None:

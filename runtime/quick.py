@@ -80,7 +80,7 @@ def observe(run: Run, held: Held, outcome: Succeeded) -> Progress | None:
     target = row
     if done:
         onward = row.onward(plan.rows) or arrives(cursor, plan)
-        if onward is None or "events" in plan.kept or onward.state.block != row.state.block:
+        if onward is None or "events" in plan.kept or onward.block != row.block:
             return None  # the target needs more than counting; or callbacks may be registered
         target = onward
     try:

@@ -15,6 +15,7 @@ from .frames import Frame
 from .openings import Openings
 from .own import Settled
 from .records import Record
+from .tables import Table, empty_out, slots_of
 from .verdicts import Command
 
 if TYPE_CHECKING:
@@ -168,45 +169,44 @@ class Run:
     """Everything that moves in one run of a playbook."""
 
     __slots__ = (
-        "_made", "busy", "calls", "claims", "closers", "commands", "confidence", "ending", "entered", "frame",
-        "frames", "fresh", "held", "iterations", "mail", "most", "moves", "now", "nudges", "numbered", "opened",
-        "openings", "outcome", "outstanding", "pending", "plan", "predicates", "records", "refusals", "restless",
-        "retired", "root", "run_id", "settled", "shown", "signalled", "signals", "silent", "single", "size",
-        "started", "started_by", "text", "text_only", "timers", "tokens", "turn", "verdicts", "waiting", "watching",
+        "_closers", "_commands", "_frames", "_fresh", "_held", "_mail", "_opened", "_outstanding", "_pending",
+        "_restless", "_retired", "_shown", "_signalled", "_timers", "_verdicts", "_waiting", "_watching", "busy",
+        "calls", "claims", "confidence", "ending", "entered", "frame", "iterations", "most", "moves", "now",
+        "nudges", "numbered", "openings", "outcome", "plan", "predicates", "records", "refusals", "root", "run_id",
+        "settled", "signals", "silent", "single", "size", "started", "started_by", "text", "text_only", "tokens",
+        "turn",
     )  # fmt: skip
 
-    waiting: list[Bound]
+    waiting = Table[list[Bound]](list)
     """automatic calls that were deferred (S28)"""
-    pending: dict[str, Pending]
-    retired: dict[str, str]
+    pending = Table[dict[str, Pending]](dict)
+    retired = Table[dict[str, str]](dict)
     """approvals decided, expired or void -> how"""
-    timers: list[Timer]
-    commands: dict[str, Command]
-    mail: dict[str, list[Any]]
+    timers = Table[list[Timer]](list)
+    commands = Table[dict[str, Command]](dict)
+    mail = Table[dict[str, list[Any]]](dict)
     """signals that came early, by name, oldest first"""
-    signalled: dict[str, int]
+    signalled = Table[dict[str, int]](dict)
     """names of all signals that have come -> the number of the latest"""
-    shown: list[Record]
+    shown = Table[list[Record]](list)
     """the records as they have been read"""
-    verdicts: list[Any]
+    verdicts = Table[list[Any]](list)
     """answers given since the verb began, for `Progress`"""
-    restless: list[Cursor]
+    restless = Table[list[Cursor]](list)
     """cursors that have moved and may have to move on by themselves (S9.4)"""
-    fresh: list[Cursor]
+    fresh = Table[list[Cursor]](list)
     """those whose new state has not issued its command yet (S9.6)"""
-    watching: list[Cursor]
+    watching = Table[list[Cursor]](list)
     """those that wait until something holds"""
-    held: list[Cursor]
+    held = Table[list[Cursor]](list)
     """those whose step is done and kept open, as a policy asks for something first (S42)"""
-    closers: list[Frame]
+    closers = Table[list[Frame]](list)
     """frames that have ended and whose `finally` is still to run, or running, innermost first"""
-    frames: list[Frame]
+    frames = Table[list[Frame]](list)
     """frames of sub-playbooks that are open, in the order of their calls"""
-    outstanding: dict[str, Bound]
+    outstanding = Table[dict[str, Bound]](dict)
     """open calls by id, oldest first"""
-    settled: dict[str, tuple[str, Any, str | None]]
-    """every id ever used and settled -> how, as `Settled` or bare, to tell a repeated report from another (S52)"""
-    opened: dict[tuple[str, str], int]
+    opened = Table[dict[tuple[str, str], int]](dict)
     """where frames were opened in it -> how many at most at a time: a circle that opens them again is still one"""
 
     def __init__(
@@ -218,8 +218,8 @@ class Run:
         now: datetime | None,
         predicates: Predicates | None = None,
     ) -> None:
-        self._made = 0
-        """which of the tables below exist: one that is empty at rest takes no room"""
+        for table in TABLES:
+            setattr(self, table, None)
         self.plan = plan
         self.run_id = run_id
         self.started_by = started_by
@@ -237,6 +237,8 @@ class Run:
         self.most = self.size
         """the most there may be in the current macro-step: with those of every frame opened in it"""
         self.turn: Turn | None = None
+        self.settled: dict[str, tuple[str, Any, str | None]] = {}
+        """every id ever used and settled -> how, as `Settled` or bare, to tell a repeated report from another (S52)"""
         self.records: list[Record] = []
         """what happened since the records were last read; the fast path notes two events in one (`records.spread`)"""
         self.moves = self.entered = 0
@@ -255,24 +257,9 @@ class Run:
         self.busy = False
         """a verb is at work"""
 
-    def __getattr__(self, name: str) -> Any:
-        """Make a table that does not exist yet, empty."""
-        if name not in TABLES:
-            raise AttributeError(name)
-        bit, make = TABLES[name]
-        self._made |= bit
-        table = make()
-        setattr(self, name, table)
-        return table
-
     def rest(self) -> None:
-        """Let go of the tables that are empty: a session that waits costs what it holds."""
-        made = self._made
-        for name, (bit, _) in TABLES.items():
-            if made & bit and not getattr(self, name):
-                delattr(self, name)
-                made &= ~bit
-        self._made = made
+        """Let go of the tables that are empty."""
+        empty_out(self, TABLES)
 
     def shift(self, cursor: Cursor, edge: Edge) -> None:
         """Move a cursor along the edge, through the machine, so that its callbacks fire."""
@@ -325,29 +312,4 @@ def first(run: Run) -> Cursor:
     return cursor
 
 
-TABLES: dict[str, tuple[int, Callable[[], Any]]] = {
-    name: (1 << number, make)
-    for number, (name, make) in enumerate(
-        {
-            "waiting": list,
-            "pending": dict,
-            "retired": dict,
-            "timers": list,
-            "commands": dict,
-            "mail": dict,
-            "signalled": dict,
-            "shown": list,
-            "verdicts": list,
-            "restless": list,
-            "fresh": list,
-            "watching": list,
-            "held": list,
-            "closers": list,
-            "frames": list,
-            "outstanding": dict,
-            "settled": dict,
-            "opened": dict,
-        }.items()
-    )
-}
-"""Tables of a run that are made when they are first used -> their bit, and what they are."""
+TABLES = slots_of(Run)

@@ -26,7 +26,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """The call that takes a success back: `args` may hold `{{ EXPR }}` over `args` and `result`; none: the same ones."""
+    """The call that takes a success back: `args` may hold `{{ EXPR }}` over `args` and `result`; none: the same."""
 
     tool: str
     args: Mapping[str, Any] | None = None

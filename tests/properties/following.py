@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from guideway.statemachine.definition import BLOCKS, JOIN, Definition, State, StateKind
 from guideway.statemachine.steps import Step
 
+from .declare import own
+
 
 class Inside:
     """One visit of a block, as the records tell: lists begun, arrived, failed."""
@@ -102,13 +104,13 @@ class Takings:
         """A call may run; one of an undo step takes something back."""
         self.args[call_id] = args
         found = definition.states.get(step)
-        own = call_id.startswith(f"{path}{step}@")
-        if not own or found is None or found.kind is not StateKind.UNDO:
+        automatic = call_id.startswith(f"{path}{step}@")
+        if not automatic or found is None or found.kind is not StateKind.UNDO:
             return
         asked = found.step.undo.tools if found.step is not None and found.step.undo is not None else ()
         free = [
             place for place, one in enumerate(self.done)
-            if place not in self.taken and one.path.startswith(path) and (not asked or one.tool in asked)
+            if place not in self.taken and own(one.path, path) and (not asked or one.tool in asked)
         ]  # fmt: skip
         assert free, f"{call_id} takes back what was not done, or is taken back already"
         newest = free[-1]

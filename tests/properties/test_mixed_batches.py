@@ -21,7 +21,7 @@ from .hosting import MixedHost, begin, driver, play, restored, saved, verbs
 from .mixing import compiled
 from .walking import automatic, running, turn_is_open
 
-SEEDS = 700
+SEEDS = 600
 BATCHES = 3
 ENOUGH = 25
 """so many steps of the runtime's own in a row, which may lead round and round, are enough"""

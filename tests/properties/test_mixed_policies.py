@@ -19,7 +19,7 @@ from .mixing import compiled, mixed
 from .phrasing import Page
 from .walking import Verb
 
-SEEDS = 1_500
+SEEDS = 1_100
 QUICK = 120
 WALKS = 3
 KINDS = (
