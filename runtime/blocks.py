@@ -13,7 +13,7 @@ from .cursors import NO_CHILDREN, Block, Cursor
 from .facts import copy, keep_list
 from .frames import Frame, item_frame
 from .issue import wait
-from .leaving import branch_off, clear, path_of
+from .leaving import branch_off, clear, close_up, path_of
 from .moves import enter, fail, take
 from .questions import text, written
 from .run import Run
@@ -127,6 +127,8 @@ def arrive(run: Run, child: Cursor) -> None:
         round_done(run, cursor)
     else:
         done(run, cursor)
+    if run.single is None:
+        close_up(run)
 
 
 def branch_done(run: Run, cursor: Cursor, child: Cursor, fell: bool) -> None:

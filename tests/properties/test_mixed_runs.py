@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from guideway import Approvals, HostError, Machine, Session, Succeeded, load
+from guideway import Approvals, HostError, Machine, Session, Succeeded, ToolCall, load
 from guideway.runtime.records import lines, verify
 
 from .checking import Tape, covered, never_wedged, note, nothing_left
@@ -220,3 +220,15 @@ def test_two_undo_steps_side_by_side_take_a_success_back_once() -> None:
     assert session.outcome == "success"
     settled = [record[3] for record in session.records if record[0] == "settled"]
     assert settled == ["t3", "back3"]
+
+
+def test_between_two_rounds_a_restored_run_answers_as_one_that_was_not() -> None:
+    """S9: a `repeat` that waits for its next round is the only cursor there is, saved or not."""
+    repeat = {"until": "false", "at_most": 3, "wait": "20s"}
+    steps = [{"id": "r", "repeat": repeat, "steps": [{"id": "c", "call": {"tool": "t"}}]}]
+    session = begin(load({"id": "p", "name": "P", "steps": steps, "optional_tools": ["note"]}, flow=False))
+    session.observe("c@1.1", Succeeded(1))
+    other = restored(session)
+    call = ("propose", (ToolCall("note", {}, "n1"),), "", 0, None)
+    assert play(other, call) == play(session, call)
+    assert saved(other) == saved(session)

@@ -51,11 +51,22 @@ def _under(folder: Path) -> Iterator[str]:
         file
         for file in folder.rglob("*")
         if file.suffix.lower() in SUFFIXES and not file.name.endswith(ARTIFACT) and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts) and not _is_list(file)
     ]  # fmt: skip
     if not found:
         raise MisuseError(f"PATHS: {folder} holds no .yaml, .yml or .json file")
     yield from map(str, sorted(found))
+
+
+def _is_list(file: Path) -> bool:
+    """A JSON list, such as recorded decisions beside a playbook, is no playbook."""
+    if file.suffix.lower() != ".json":
+        return False
+    try:
+        with file.open("rb") as stream:
+            return stream.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    except OSError:
+        return False
 
 
 def exists(path: str, argument: str) -> Path:
