@@ -50,7 +50,7 @@ def remind_later(run: Run, pending: Pending, ask: Ask) -> None:
     """Set the clock for the next reminder."""
     if ask.remind is not None and run.now is not None:
         due = run.now + timedelta(seconds=ask.remind)
-        run.timers.append(Timer(due, "remind", pending.cursor, pending.approval_id))
+        run.set_timer(Timer(due, "remind", pending.cursor, pending.approval_id))
 
 
 def remind(run: Run, approval_id: str) -> None:

@@ -31,9 +31,9 @@ class Cursor:
     """A place in the machine, with the registers of its visit (S3).  It is a model of the `Machine`."""
 
     __slots__ = (
-        "again", "barred", "block", "children", "collected", "counts", "edge", "failures", "frame", "gone", "granted",
-        "index", "issued", "left", "parent", "probed", "rejected", "rounds", "row", "shown", "spent", "state", "step",
-        "successes", "visit",
+        "again", "asking", "barred", "block", "children", "collected", "counts", "edge", "failures", "frame",
+        "gone", "granted", "index", "issued", "left", "parent", "probed", "rejected", "rounds", "row", "shown",
+        "spent", "state", "step", "successes", "timed", "visit",
     )  # fmt: skip
 
     def __init__(self, row: Row, frame: Frame, parent: Cursor | None = None, index: int = 0) -> None:
@@ -45,6 +45,8 @@ class Cursor:
         """its place among those of its block"""
         self.children: dict[int, Cursor] = NO_CHILDREN
         """those inside, by index, in order"""
+        self.timed = self.asking = False
+        """a timer, or a question, of its visit may be there"""
         self.gone = False
         """it has been removed; calls it made may still be under way"""
         self.step = ""

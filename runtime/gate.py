@@ -100,6 +100,8 @@ def effect_of(run: Run, bound: Bound) -> Effect:
 
 def irreversible(run: Run, bound: Bound, earlier: list[Bound]) -> str | None:
     """An irreversible call runs alone: say so where one meets another call."""
+    if not run.plan.grave:
+        return None
     if effect_of(run, bound) is Effect.IRREVERSIBLE:
         return "it is irreversible and runs alone"
     if any(effect_of(run, other) is Effect.IRREVERSIBLE for other in earlier):
@@ -166,11 +168,14 @@ def undecided(bound: Bound, cursor: Cursor, lines: tuple[Line, ...], earlier: li
 
 def stale(bound: Bound, frame: Frame, lines: tuple[Line, ...], earlier: list[Bound]) -> bool:
     """A `where` that matters reads what an earlier outstanding call may still change."""
+    there = frame.declaring(bound.tool)
+    tool, terms = there.plan.tool(bound.tool), there.plan.definition.terms
+    reads = tool is not None and tool.where is not None
+    if not reads and not any(line.volatile or line.fresh for line in lines):
+        return False
     pending = {fact_of(other) for other in earlier}
     if any(line.volatile or line.fresh & pending or "*" in line.fresh for line in lines):
         return True
-    there = frame.declaring(bound.tool)
-    tool, terms = there.plan.tool(bound.tool), there.plan.definition.terms
     if tool is None or tool.where is None:
         return False
     facts = fact_names(tool.where, terms)

@@ -193,7 +193,7 @@ def wait(run: Run, cursor: Cursor, seconds: float, kind: str = "wake") -> None:
         return
     wake = f"wake {cursor.frame.path}{cursor.step}@{cursor.visit}.{cursor.issued}"
     timer = Timer(run.now + timedelta(seconds=seconds), kind, cursor, wake)
-    run.timers.append(timer)
+    run.set_timer(timer)
     run.commands[wake] = Wait(wake, timer.due, cursor.step)
 
 

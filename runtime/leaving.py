@@ -5,7 +5,7 @@ from __future__ import annotations
 from .cursors import NO_CHILDREN, Cursor
 from .frames import Frame
 from .openings import Openings
-from .run import Run, Status
+from .run import Pending, Run, Status
 from .teach import refuse
 
 
@@ -15,11 +15,11 @@ def leave(run: Run, cursor: Cursor) -> None:
         clear(run, cursor)
     if not cursor.step:
         return
-    if run.timers:
+    if cursor.timed:
         for timer in [timer for timer in run.timers if timer.cursor is cursor]:
-            run.timers.remove(timer)
+            run.drop_timer(timer)
             run.commands.pop(timer.about, None)
-    if run.pending:
+    if cursor.asking:
         for pending in [p for p in run.pending.values() if p.cursor is cursor and p.of != "reconcile"]:
             void(run, pending.approval_id, "void")
     if run.waiting:
@@ -31,7 +31,7 @@ def leave(run: Run, cursor: Cursor) -> None:
         if cursor in kept:
             kept.remove(cursor)
     run.commands.pop(wait_id(cursor), None)
-    cursor.step = ""
+    cursor.step, cursor.timed, cursor.asking = "", False, False
 
 
 def wait_id(cursor: Cursor) -> str:
@@ -49,6 +49,7 @@ def clear(run: Run, cursor: Cursor) -> None:
     for bound in run.outstanding.values():
         if id(bound.cursor) in gone:
             bound.orphan = True
+            run.strays += 1
     for child in reversed(inside):
         remove(run, child)
 
@@ -93,12 +94,18 @@ def alone(run: Run) -> bool:
     return not run.root.children and (run.ending is not None or not any(frame.closer for frame in run.closers))
 
 
+def forget_timers(run: Run, pending: Pending) -> None:
+    """A question that is closed neither expires nor reminds."""
+    if run.timers and (pending.cursor is None or pending.cursor.timed):
+        run.timers = [timer for timer in run.timers if timer.about != pending.approval_id]
+
+
 def void(run: Run, approval_id: str, how: str) -> None:
     """Close a question nobody has answered; the call it held does not run."""
     pending = run.pending.pop(approval_id)
     run.retired[approval_id] = how
     run.commands.pop(approval_id, None)
-    run.timers = [timer for timer in run.timers if timer.about != approval_id]
+    forget_timers(run, pending)
     run.record("answered", approval_id, how, None, None, pending.step, path_of(pending.cursor), None)
     bound = pending.call
     if bound is not None and bound.status is Status.PENDING:

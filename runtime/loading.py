@@ -42,7 +42,8 @@ def rebuild(plan: Plan, data: Data) -> Run:
     run.turn = turn_of(data["turn"], bounds, cursors)
     run.settled = {call_id: settled_of(value) for call_id, value in data["settled"].items()}
     run.pending = {p["approval_id"]: pending_of(p, bounds, cursors) for p in data["pending"]}
-    run.timers = [timer_of(part, cursors) for part in data["timers"]]
+    run.timers = sorted((timer_of(part, cursors) for part in data["timers"]), key=lambda timer: timer.rank)
+    run.strays = sum(bound.orphan for bound in bounds)
     run.commands = {c[1]: command_of(c) for c in data["commands"]}
     run.fresh = [cursors[i] for i in data["fresh"]]
     run.watching = [cursors[i] for i in data["watching"]]
@@ -185,6 +186,8 @@ def pending_of(data: Data, bounds: list[Bound], cursors: list[Cursor]) -> Pendin
     cursor = None if data["cursor"] is None else cursors[data["cursor"]]
     pending = Pending(data["approval_id"], data["of"], cursor, data["ask"], tuple(data["approvers"]))
     pending.step, pending.visit = data["step"], data["visit"]
+    if cursor is not None:
+        cursor.asking = True
     pending.excluded, pending.count, pending.everyone = tuple(data["excluded"]), data["count"], data["everyone"]
     pending.said = [(by, tuple(groups)) for by, groups in data["said"]]
     pending.call = None if data["call"] is None else bounds[data["call"]]
@@ -203,6 +206,9 @@ def timer_of(data: list[Any], cursors: list[Cursor]) -> Timer:
     when = moment(due)
     if when is None:
         raise ValueError("a timer without a time")
-    timer = Timer(when, kind, None if cursor is None else cursors[cursor], about)
+    at = None if cursor is None else cursors[cursor]
+    timer = Timer(when, kind, at, about)
+    if at is not None:
+        at.timed = True
     timer.step, timer.visit = step, visit
     return timer

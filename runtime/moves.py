@@ -135,7 +135,7 @@ def begin_visit(run: Run, cursor: Cursor) -> None:
     cursor.reset()
     cursor.step, cursor.visit = step.id, visit
     if step.timeout is not None and run.now is not None:
-        run.timers.append(Timer(run.now + timedelta(seconds=step.timeout), "timeout", cursor))
+        run.set_timer(Timer(run.now + timedelta(seconds=step.timeout), "timeout", cursor))
 
 
 def finish_closing(run: Run, cursor: Cursor, event: str, why: str) -> None:

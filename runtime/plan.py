@@ -180,6 +180,9 @@ class Plan:
         self.definition: Definition = definition
         self.keeper = Keeper(definition.facts, definition.history)
         self.terms = Terms(definition.terms)
+        parts = (definition, *definition.callees.values())
+        self.grave = any(tool.effect is Effect.IRREVERSIBLE for part in parts for tool in part.tools.values())
+        """it knows of irreversible tools, which run alone; or a playbook does that it calls"""
         self.callees: dict[str, Plan] = {}
         self.root: Plan = self
         """the plan of the playbook that was started, which holds those of all it calls"""

@@ -11,7 +11,7 @@ from guideway.statemachine.expressions import compile_value, plain
 
 from .cursors import Cursor
 from .facts import copy
-from .leaving import path_of
+from .leaving import forget_timers, path_of
 from .own import clean, words
 from .run import Bound, Pending, Run, Status, Timer
 from .scope import scope
@@ -109,10 +109,12 @@ def open_question(
         pending.count, pending.everyone = approval.count, approval.everyone
         if approval.timeout is not None and run.now is not None:
             due = run.now + timedelta(seconds=approval.timeout)
-            run.timers.append(Timer(due, "expire", pending.cursor, pending.approval_id))
+            run.set_timer(Timer(due, "expire", pending.cursor, pending.approval_id))
     if question is not None:
         pending.excluded = question.excluded
     run.pending[pending.approval_id] = pending
+    if pending.cursor is not None:
+        pending.cursor.asking = True
     run.commands[pending.approval_id] = Ask(pending.approval_id, pending.ask, pending.approvers, pending.step)
     run.record(
         "asked", pending.approval_id, pending.of, pending.step, pending.tool, pending.args, pending.ask,
@@ -125,6 +127,6 @@ def close(run: Run, pending: Pending, decision: str, by: str | None, note: str, 
     del run.pending[pending.approval_id]
     run.retired[pending.approval_id] = decision
     run.commands.pop(pending.approval_id, None)
-    run.timers = [timer for timer in run.timers if timer.about != pending.approval_id]
+    forget_timers(run, pending)
     where = path_of(pending.cursor)
     run.record("answered", pending.approval_id, decision, by, words(note) or None, pending.step, where, answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -127,7 +128,7 @@ class Timer:
     `remind` of one; `limit` of a playbook's `time_limit`.
     """
 
-    __slots__ = ("about", "cursor", "due", "kind", "step", "visit")
+    __slots__ = ("about", "cursor", "due", "kind", "rank", "step", "visit")
 
     def __init__(self, due: datetime, kind: str, cursor: Cursor | None, about: str = "") -> None:
         self.due = due
@@ -135,6 +136,8 @@ class Timer:
         self.cursor = cursor
         self.step, self.visit = cursor.at if cursor is not None else ("", 0)
         self.about = about
+        self.rank = (due, cursor.order if cursor is not None else (), kind)
+        """what decides which of two comes first: due, cursor, kind (S7)"""
 
 
 class Pending:
@@ -173,8 +176,8 @@ class Run:
         "_restless", "_retired", "_shown", "_signalled", "_timers", "_verdicts", "_waiting", "_watching", "busy",
         "calls", "claims", "confidence", "ending", "entered", "frame", "iterations", "most", "moves", "now",
         "nudges", "numbered", "openings", "outcome", "plan", "predicates", "records", "refusals", "root", "run_id",
-        "settled", "signals", "silent", "single", "size", "started", "started_by", "text", "text_only", "tokens",
-        "turn",
+        "settled", "signals", "silent", "single", "size", "started", "started_by", "strays", "text", "text_only",
+        "tokens", "turn",
     )  # fmt: skip
 
     waiting = Table[list[Bound]](list)
@@ -245,6 +248,8 @@ class Run:
         """automatic moves, and items begun, in the current macro-step (S9.4)"""
         self.iterations = self.calls = self.tokens = self.nudges = self.refusals = self.numbered = 0
         self.claims = self.signals = 0
+        self.strays = 0
+        """calls whose visit is gone, ever: while there is none, nobody looks for one"""
         self.confidence: float | None = None
         self.text = ""
         self.text_only = False
@@ -256,6 +261,20 @@ class Run:
         """a copy on which something is tried: nothing that is registered on a machine hears of it"""
         self.busy = False
         """a verb is at work"""
+
+    def set_timer(self, timer: Timer) -> None:
+        """Put a timer in its place: they are kept in the order in which they fire."""
+        insort(self.timers, timer, key=lambda other: other.rank)
+        if timer.cursor is not None:
+            timer.cursor.timed = True
+
+    def drop_timer(self, timer: Timer) -> None:
+        """Take a timer out."""
+        timers = self.timers
+        at = bisect_left(timers, timer.rank, key=lambda other: other.rank)
+        while timers[at] is not timer:
+            at += 1
+        del timers[at]
 
     def rest(self) -> None:
         """Let go of the tables that are empty."""

@@ -84,7 +84,7 @@ def set_limits(run: Run, frame: Frame) -> None:
     for branch in frame.plan.definition.termination:
         for leaf in leaves(branch.condition):
             if isinstance(leaf, TimeLimit) and run.now is not None:
-                run.timers.append(Timer(run.now + timedelta(seconds=leaf.seconds), "limit", None, frame.path))
+                run.set_timer(Timer(run.now + timedelta(seconds=leaf.seconds), "limit", None, frame.path))
 
 
 def check_one(name: str, schema: Mapping[str, Any], given: Any) -> Any:

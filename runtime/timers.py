@@ -53,7 +53,7 @@ def let_pass(run: Run, now: datetime | None) -> None:
             )
             publish(run)
             break
-        run.timers.remove(timer)
+        run.drop_timer(timer)
         run.now = max(run.now, timer.due)
         start_macro_step(run)
         fire(run, timer, now)
@@ -62,13 +62,12 @@ def let_pass(run: Run, now: datetime | None) -> None:
 
 def next_due(run: Run, now: datetime) -> Timer | None:
     """The first timer due by `now` that is not held: by (due, cursor, kind)."""
-    ready = [t for t in run.timers if t.due <= now and not held(run, t)]
-    return min(ready, key=rank, default=None)
-
-
-def rank(timer: Timer) -> tuple[datetime, tuple[int, ...], str]:
-    """What decides between two timers."""
-    return timer.due, timer.cursor.order if timer.cursor is not None else (), timer.kind
+    for timer in run.timers:
+        if timer.due > now:
+            return None
+        if not held(run, timer):
+            return timer
+    return None
 
 
 def held(run: Run, timer: Timer) -> bool:
@@ -102,6 +101,7 @@ def time_out(run: Run, cursor: Cursor) -> None:
     for bound in run.outstanding.values():
         if bound.of(cursor) and (bound.line is not None or bound.automatic):
             bound.orphan = True
+            run.strays += 1
     for pending in list(run.pending.values()):
         if pending.cursor is cursor and pending.of != "reconcile":
             void(run, pending.approval_id, "expired")

@@ -150,7 +150,7 @@ def drain(run: Run) -> None:
 
 def orphans(run: Run) -> list[Bound]:
     """Outcomes that have arrived of calls whose visit is gone: they wait for nothing (S26, S31)."""
-    return [b for b in run.outstanding.values() if b.orphan and b.status is Status.ARRIVED]
+    return [b for b in run.outstanding.values() if b.orphan and b.status is Status.ARRIVED] if run.strays else []
 
 
 def settle(run: Run, bound: Bound) -> None:
