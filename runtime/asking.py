@@ -33,7 +33,7 @@ def ask_person(run: Run, cursor: Cursor) -> None:
         if isinstance(value, Missing):
             fail(run, cursor, f"ask: {value.why}")
             return
-    pending = Pending(f"ask {frame.path}{cursor.step}@{cursor.visit}", "ask", cursor, clean(question), assignees)
+    pending = Pending(f"ask {cursor.name}@{cursor.visit}", "ask", cursor, clean(question), assignees)
     open_question(run, pending)
     run.commands[pending.approval_id] = command(pending, step.ask)
     remind_later(run, pending, step.ask)

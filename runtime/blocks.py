@@ -103,7 +103,7 @@ def more_items(run: Run, cursor: Cursor) -> None:
 def place(cursor: Cursor) -> str:
     """The name of a block's visit in the paths of the frames inside."""
     visit = f"#{cursor.visit}" if cursor.visit > 1 else ""
-    return f"{cursor.frame.path}{cursor.step}{visit}"
+    return f"{cursor.name}{visit}"
 
 
 def arrive(run: Run, child: Cursor) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from guideway.statemachine.definition import Edge, StateKind
 
-from .frames import Frame
+from .frames import Frame, escaped
 
 if TYPE_CHECKING:
     from .plan import Row
@@ -102,6 +102,11 @@ class Cursor:
         """The block whose list it walks; nothing in a playbook's own list."""
         parent = self.parent
         return "" if parent is None or parent.row.kind is StateKind.FRAME else parent.step
+
+    @property
+    def name(self) -> str:
+        """Its step, after the path of its frame: what ids and commands are made of."""
+        return self.frame.path + escaped(self.step)
 
     @property
     def at(self) -> tuple[str, int]:

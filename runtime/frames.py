@@ -7,6 +7,7 @@ playbook (its limits, policies, log of what can be undone) is kept by the `owner
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,17 @@ NONE: dict[str, Any] = {}
 """Stands for a table nobody has written to; never written to itself."""
 
 
+def escaped(step: str) -> str:
+    """
+    A step's id as part of a path: the signs that paths are made of are doubled, so that two paths never look alike.
+
+    >>> escaped("lookup"), escaped("a/b[0]")
+    ('lookup', 'a//b[[0]')
+    """
+    return step if step.isidentifier() else PARTS_OF_PATHS.sub(r"\1\1", step)
+
+
+PARTS_OF_PATHS = re.compile(r"([/\[#])")
 START = (0, 0, 0, 0)
 NEVER: frozenset[ToolCalled] = frozenset()
 

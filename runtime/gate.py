@@ -12,7 +12,7 @@ from heapq import merge
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.tools import CONTROL, Effect, Tool
 
-from .candidates import Admit, Decision, Hold, Refuse, best_of, declared
+from .candidates import NEEDED, Admit, Decision, Hold, Refuse, best_of, declared
 from .completion import would_close
 from .control import control
 from .cursors import Cursor
@@ -115,24 +115,17 @@ def proposed(run: Run, bound: Bound, earlier: list[Bound]) -> Decision:
     for cursor in concerned(run, bound, earlier):
         lines = cursor.row.match(bound.tool) if cursor.row.kind is StateKind.STEP else ()
         if earlier and (why := undecided(bound, cursor, lines, earlier)):
-            return needed(found) or Hold(why)
+            return Hold(why)  # one before it that needs the call would have had it
         answer = best_of(run, bound, cursor, lines)
         if isinstance(answer, Hold):
-            return needed(found) or answer
-        if isinstance(answer, Admit):
-            answer = spendable(run, bound, answer, cursor)
-        found.append(answer)
-        if isinstance(answer, Admit) and answer.rank == 0:
             return answer
+        found.append(answer)
+        if isinstance(answer, Admit) and answer.rank == NEEDED:
+            return spendable(run, bound, answer)
     admitted = [answer for answer in found if isinstance(answer, Admit)]
     if admitted:
-        return min(admitted, key=lambda answer: answer.rank)
+        return spendable(run, bound, min(admitted, key=lambda answer: answer.rank))
     return outside(run, bound, earlier, found)
-
-
-def needed(found: list[Decision]) -> Admit | None:
-    """An undecided cursor holds a call back, unless one before it needs the call."""
-    return next((answer for answer in found if isinstance(answer, Admit) and answer.rank == 0), None)
 
 
 def concerned(run: Run, bound: Bound, earlier: list[Bound]) -> Iterator[Cursor]:
@@ -187,8 +180,11 @@ def fact_of(bound: Bound) -> str:
     return bound.line.fact if bound.line else bound.step if bound.automatic else bound.tool
 
 
-def spendable(run: Run, bound: Bound, answer: Admit, cursor: Cursor) -> Decision:
+def spendable(run: Run, bound: Bound, answer: Admit) -> Decision:
     """The budget of the step, the wait of a retry, and what a person has rejected (S14.8)."""
+    cursor = answer.cursor
+    if cursor is None:
+        return answer
     step = cursor.row.step
     if answer.line is not None and step is not None:
         if step.max_calls is not None and cursor.spent + reserved(run, cursor, bound) >= step.max_calls:

@@ -78,7 +78,7 @@ def past_approval(cursor: Cursor) -> str:
 def next_id(run: Run, cursor: Cursor) -> str:
     """`STEP@VISIT.N` after the path of its frame, made longer where an agent has taken that id."""
     cursor.issued += 1
-    call_id = f"{cursor.frame.path}{cursor.step}@{cursor.visit}.{cursor.issued}"
+    call_id = f"{cursor.name}@{cursor.visit}.{cursor.issued}"
     while call_id in run.settled or call_id in run.outstanding:
         call_id += "'"
     return call_id
@@ -191,7 +191,7 @@ def wait(run: Run, cursor: Cursor, seconds: float, kind: str = "wake") -> None:
     if seconds <= 0 or run.now is None:
         run.fresh.append(cursor)
         return
-    wake = f"wake {cursor.frame.path}{cursor.step}@{cursor.visit}.{cursor.issued}"
+    wake = f"wake {cursor.name}@{cursor.visit}.{cursor.issued}"
     timer = Timer(run.now + timedelta(seconds=seconds), kind, cursor, wake)
     run.set_timer(timer)
     run.commands[wake] = Wait(wake, timer.due, cursor.step)

@@ -36,7 +36,7 @@ def leave(run: Run, cursor: Cursor) -> None:
 
 def wait_id(cursor: Cursor) -> str:
     """The id of the command to wait for something other than a time."""
-    return f"wait {cursor.frame.path}{cursor.step}@{cursor.visit}"
+    return f"wait {cursor.name}@{cursor.visit}"
 
 
 def clear(run: Run, cursor: Cursor) -> None:

@@ -69,9 +69,7 @@ def ask_step(run: Run, cursor: Cursor, approval: Approval, args: dict[str, Any] 
     question = write(run, approval, scope(run, frame))
     if isinstance(question, str):
         return question
-    pending = Pending(
-        f"step {frame.path}{cursor.step}@{cursor.visit}", "step", cursor, question.ask, question.approvers
-    )
+    pending = Pending(f"step {cursor.name}@{cursor.visit}", "step", cursor, question.ask, question.approvers)
     if step is not None and step.call is not None:
         pending.tool, pending.args = step.call.tool, args
     open_question(run, pending, approval, question)

@@ -319,7 +319,7 @@ class Run:
         self.records.append((kind, self.now, *values))
 
 
-VISIT = re.compile(r"#\d+(?=[\[/])")
+VISIT = re.compile(r"(?<!#)#\d+(?=[\[/])")
 """The number of a visit in the path of a frame."""
 
 

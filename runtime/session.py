@@ -62,7 +62,7 @@ class Session(Watched):
     ) -> None:
         plan = plan_of(machine)
         check_start(plan.definition, now)
-        values = check_inputs(plan.definition, inputs or {})
+        values = check_inputs(plan.definition, {} if inputs is None else inputs)
         asked = check_predicates(plan.definition, predicates)
         run = Run(plan, values, clean(run_id), clean(started_by), utc(now), asked)
         self._attach(machine, run)

@@ -11,6 +11,7 @@ from guideway.statemachine.conditions import TimeLimit, leaves
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.errors import HostError
 
+from .calls import told
 from .facts import copy
 from .frames import Frame
 from .redact import HIDDEN
@@ -40,9 +41,11 @@ def check_inputs(definition: Definition, given: Mapping[str, Any]) -> dict[str, 
     Raises:
         HostError: one is missing, unknown, no JSON, or against its schema.
     """
+    if not isinstance(given, Mapping):
+        raise HostError(f"the inputs are a map of names and values, not {told(given)}")
     for name in given:
         if name not in definition.inputs:
-            near = get_close_matches(name, definition.inputs, n=1)
+            near = get_close_matches(str(name), definition.inputs, n=1)
             raise HostError(
                 f"`{definition.id}` takes no input `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
             )
@@ -69,6 +72,8 @@ def check_predicates(definition: Definition, given: Predicates | None) -> Predic
     Raises:
         HostError: one is missing, or is nothing that can be called.
     """
+    if given is not None and not isinstance(given, Mapping):
+        raise HostError(f"the predicates are a map of names and functions, not {told(given)}")
     given = given or {}
     for part in (definition, *definition.callees.values()):
         for name in part.predicates:

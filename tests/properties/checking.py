@@ -190,7 +190,7 @@ def note(count: Counter[str], session: Session) -> None:
 WANTED = (
     "called", "returned", "closed", "signalled", "allowed", "host", "moves in items", "event forked", "event joined",
     "event answered", "event failed", "event rejected", "event timeout", "event passed", "asked ask", "asked step",
-    "asked call", "asked reconcile", "timer timeout", "timer wake", "timer expire", "timer remind", "decision approved",
+    "asked call", "asked reconcile", "timer timeout", "timer due", "timer expire", "timer remind", "decision approved",
     "decision void", "code policy", "code left", "code after_failed", "code where", "decided in a later wave",
     "outcome unknown", "outcome cancelled", "class success", "class failed", "class stopped", "class incomplete",
 )  # fmt: skip
