@@ -69,13 +69,26 @@ def validate(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
 
 def _validated(document: Document) -> tuple[Playbook | None, list[Diagnostic]]:
     flat, of_groups = flatten(document)
-    playbook, faults = judge(flat.root.plain() if flat.root else {})
+    data = flat.root.plain() if flat.root else {}
+    try:
+        playbook, faults = judge(data)
+    except UnicodeEncodeError:  # half a surrogate pair, which reading has reported: the models cannot write of it
+        playbook, faults = judge(_writable(data))
     told = [fault.placed(flat) for fault in _told(faults, flat.complete)]
     found = [*document.diagnostics, *of_groups, *told]
     usable = playbook is not None and not any(finding.level is Level.ERROR for finding in found)
     if playbook is not None:
         playbook._source.document, playbook._source.findings = flat, tuple(in_order(found))
     return (playbook if usable else None), in_order(found)
+
+
+def _writable(value: Any) -> Any:
+    """The same data, its texts such as can be written down."""
+    if isinstance(value, dict):
+        return {_writable(key): _writable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_writable(item) for item in value]
+    return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if isinstance(value, str) else value
 
 
 def judge(data: dict[str, Any]) -> tuple[Playbook | None, list[Fault]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 from guideway.statemachine.definition import Edge, StateKind
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 Order = tuple[int, ...]
 
-NO_CHILDREN: dict[int, Any] = {}
-"""Of a cursor that holds no others; never written to."""
+NO_CHILDREN: dict[int, Any] = cast("dict[int, Any]", MappingProxyType({}))
+"""Of a cursor that holds no others; it cannot be written to, as all of them share it."""
 
 LAST = 1_000_000_000
 """Index of the cursors of `finally`: they come after all others."""
@@ -114,12 +115,18 @@ class Cursor:
         return self.step, self.visit
 
     def leaves(self) -> Iterator[Cursor]:
-        """The cursors inside that hold no others, in order; itself where it holds none."""
-        todo = [self]
-        while todo:
-            cursor = todo.pop()
-            if cursor.children:
-                todo += reversed(cursor.children.values())
+        """
+        The cursors inside that hold no others, in order; itself where it holds none.
+
+        The first ones cost nothing of the others; nothing may be moved in between.
+        """
+        levels: list[Iterator[Cursor]] = [iter((self,))]
+        while levels:
+            cursor = next(levels[-1], None)
+            if cursor is None:
+                levels.pop()
+            elif cursor.children:
+                levels.append(iter(cursor.children.values()))
             else:
                 yield cursor
 

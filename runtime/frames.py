@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, cast
 
 from guideway.statemachine.conditions import ToolCalled
 from guideway.statemachine.tools import Effect, Tool
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from .cursors import Cursor
     from .plan import Plan
 
-NONE: dict[str, Any] = {}
-"""Stands for a table nobody has written to; never written to itself."""
+NONE: dict[str, Any] = cast("dict[str, Any]", MappingProxyType({}))
+"""Stands for a table nobody has written to; it cannot be written to itself, as every run shares it."""
 
 
 def escaped(step: str) -> str:

@@ -130,6 +130,8 @@ def cursors_of(run: Run, parts: list[Data], frames: list[Frame]) -> list[Cursor]
         if parent is not None and not cursor.gone:
             if parent.children is NO_CHILDREN:
                 parent.children = {}
+            if cursor.index in parent.children:
+                raise ValueError("two cursors have one place")
             parent.children[cursor.index] = cursor
         made.append(cursor)
         if not cursor.gone and cursor.row.block != cursor.level:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from guideway.statemachine.definition import Edge
 
-from .cursors import Cursor
+from .cursors import Cursor, Order
 from .frames import Frame
 from .openings import Openings
 from .own import Settled
@@ -49,8 +49,8 @@ class Bound:
     """A call, bound to the cursor, visit and entry it was admitted under (S14.9)."""
 
     __slots__ = (
-        "answer", "approved", "args", "automatic", "call_id", "cursor", "fault", "frame", "line", "orphan", "outcome",
-        "reverses", "status", "step", "tool", "visit",
+        "answer", "approved", "args", "automatic", "call_id", "cursor", "fault", "frame", "line", "lost", "orphan",
+        "outcome", "reverses", "status", "step", "tool", "visit",
     )  # fmt: skip
 
     def __init__(self, call_id: str, tool: str, args: dict[str, Any], automatic: bool = False) -> None:
@@ -64,6 +64,8 @@ class Bound:
         """whose call it is; none of one taken as extra or optional everywhere"""
         self.frame: Frame | None = None
         """where its result is kept"""
+        self.lost = False
+        """the program stopped while it ran, so that nobody saw its outcome (S54)"""
         self.reverses: list[Any] | None = None
         """the success it takes back, of those in the frame's log"""
         self.step = ""
@@ -128,7 +130,7 @@ class Timer:
     `remind` of one; `limit` of a playbook's `time_limit`.
     """
 
-    __slots__ = ("about", "cursor", "due", "kind", "rank", "step", "visit")
+    __slots__ = ("about", "cursor", "due", "kind", "step", "visit")
 
     def __init__(self, due: datetime, kind: str, cursor: Cursor | None, about: str = "") -> None:
         self.due = due
@@ -136,8 +138,11 @@ class Timer:
         self.cursor = cursor
         self.step, self.visit = cursor.at if cursor is not None else ("", 0)
         self.about = about
-        self.rank = (due, cursor.order if cursor is not None else (), kind)
-        """what decides which of two comes first: due, cursor, kind (S7)"""
+
+    @property
+    def rank(self) -> tuple[datetime, Order, str]:
+        """What decides which of two comes first: due, cursor, kind (S7)."""
+        return self.due, self.cursor.order if self.cursor is not None else (), self.kind
 
 
 class Pending:
@@ -175,7 +180,8 @@ class Run:
         "_closers", "_commands", "_frames", "_fresh", "_held", "_mail", "_opened", "_outstanding", "_pending",
         "_restless", "_retired", "_shown", "_signalled", "_timers", "_verdicts", "_waiting", "_watching", "busy",
         "calls", "claims", "confidence", "ending", "entered", "frame", "iterations", "most", "moves", "now",
-        "nudges", "numbered", "openings", "outcome", "plan", "predicates", "records", "refusals", "root", "run_id",
+        "nudges", "numbered", "openings", "outcome", "plan", "predicates", "records", "refusals", "restored", "root",
+        "run_id",
         "settled", "signals", "silent", "single", "size", "started", "started_by", "strays", "text", "text_only",
         "tokens", "turn",
     )  # fmt: skip
@@ -259,6 +265,8 @@ class Run:
         """the outcome, once it is published"""
         self.silent = False
         """a copy on which something is tried: nothing that is registered on a machine hears of it"""
+        self.restored = False
+        """it was made from a snapshot, which somebody may have edited"""
         self.busy = False
         """a verb is at work"""
 
@@ -312,7 +320,8 @@ class Run:
 
     def leaves(self) -> Iterator[Cursor]:
         """The cursors where something happens, in order (S4)."""
-        return (cursor for cursor in self.cursors() if not cursor.children)
+        yield from self.root.leaves()
+        yield from (frame.closer for frame in self.closers if frame.closer is not None)
 
     def record(self, kind: str, *values: Any) -> None:
         """Append to the record, in the order of `records.FIELDS`."""

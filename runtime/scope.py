@@ -9,8 +9,16 @@ from typing import Any
 from guideway.statemachine.expressions import Expression
 from guideway.statemachine.expressions import Unknown as Missing
 
+from .facts import copy
 from .frames import Frame
 from .run import Run
+
+NO_DATA = ("predicate", "terms")
+
+
+def plain(value: Any) -> Any:
+    """A table that nobody has written to is shared, and no dict."""
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def scope(run: Run, frame: Frame, **more: Any) -> dict[str, Any]:
@@ -32,15 +40,19 @@ def scope(run: Run, frame: Frame, **more: Any) -> dict[str, Any]:
 
 
 class Asked(Mapping[str, Any]):
-    """The host's predicates, each asked when an expression reads it; one that raises is unknown (S30)."""
+    """
+    The host's predicates, each asked when an expression reads it; one that raises is unknown (S30).
+
+    What it is given is a copy: a predicate answers, and changes nothing.
+    """
 
     def __init__(self, predicates: Mapping[str, Any], names: Mapping[str, Any]) -> None:
         self._predicates = predicates
         self._names = names
 
     def __getitem__(self, name: str) -> Any:
-        seen = {key: value for key, value in self._names.items() if key not in ("predicate", "terms")}
         try:
+            seen = {key: copy(plain(value)) for key, value in self._names.items() if key not in NO_DATA}
             return self._predicates[name](seen)
         except Exception as error:
             return Missing(f'the predicate "{name}" raised {type(error).__name__}')

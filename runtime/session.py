@@ -15,6 +15,7 @@ from guideway.statemachine.machine import Machine
 
 from . import quick, snapshot
 from .calls import Outcome, Succeeded, ToolCall, Usage, told
+from .crash import recover
 from .host import complete, fail, skip
 from .moves import enter
 from .own import clean
@@ -92,8 +93,33 @@ class Session(Watched):
         plan = plan_of(machine)
         run = snapshot.restore(plan, saved)
         run.predicates = check_predicates(plan.definition, predicates)
+        run.restored = True
         session._attach(machine, run)
         session._open()
+        return session
+
+    @classmethod
+    def recover(
+        cls,
+        machine: Machine,
+        saved: snapshot.Snapshot | Mapping[str, Any],
+        *,
+        now: datetime | None = None,
+        predicates: Predicates | None = None,
+    ) -> Session:
+        """
+        Go on from a snapshot after a crash: whatever ran when the program stopped, nobody saw its end (S54).
+
+        Calls that were running are unknown: of a tool that only reads, or is idempotent, the call is made again; of any
+        other a person reconciles, or `on_unknown` is taken.  Questions to people stay open, calls that had not been
+        decided did not run, and the turn is over.
+
+        Raises:
+            HostError: as for `restore`.
+        """
+        session = cls.restore(machine, saved, predicates=predicates)
+        with session._inside(), session._verb(now):
+            recover(session._run)
         return session
 
     def propose(
@@ -118,8 +144,10 @@ class Session(Watched):
                 if verdict is not None:
                     return [verdict]
                 free.append(None)
-            except BaseException:
+            except BaseException as error:
                 self._break_off()
+                if damaged := self._damage(error):
+                    raise damaged from error
                 raise
         return self._propose(calls, text, usage, now)
 
@@ -155,8 +183,10 @@ class Session(Watched):
                     self._free.append(None)
                     return progress
                 held.append(call)
-            except BaseException:
+            except BaseException as error:
                 self._break_off()
+                if damaged := self._damage(error):
+                    raise damaged from error
                 raise
         return self._observe(call_id, outcome, now)
 

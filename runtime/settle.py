@@ -193,6 +193,8 @@ def probe(cursor: Cursor, bound: Bound) -> None:
 def failed_for_good(run: Run, cursor: Cursor, bound: Bound, outcome: Settled) -> bool:
     """An expected tool's failure: True takes `on_failure`; else the cursor stays and the model may try again (S23)."""
     step = cursor.row.step
+    if bound.lost and repeatable(bound):
+        return False
     cursor.failures += 1
     if step is not None and step.retry is not None and may_retry(run, cursor, bound, step.retry, outcome):
         pause = delay(step.retry, cursor.failures)
@@ -295,6 +297,10 @@ def try_again(run: Run, cursor: Cursor, bound: Bound, outcome: Settled) -> None:
     step = cursor.row.step
     if outcome.word == "cancelled":
         fail(run, cursor, "cancelled")
+        return
+    if bound.lost and repeatable(bound):
+        cursor.again, cursor.granted = bound.args, True
+        wait(run, cursor, 0)
         return
     cursor.failures += 1
     if step is not None and step.retry is not None and may_retry(run, cursor, bound, step.retry, outcome):

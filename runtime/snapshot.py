@@ -14,6 +14,7 @@ from .loading import rebuild
 from .plan import Plan
 from .run import Run
 from .saving import VERSION, write
+from .shapes import check_shape
 from .upgrade import from_version_1
 
 
@@ -59,6 +60,8 @@ def restore(plan: Plan, saved: Snapshot | Mapping[str, Any]) -> Run:
     if data.get("digest") != plan.definition.digest:
         raise HostError(f"the snapshot is of another playbook or version than `{plan.definition.id}`")
     try:
-        return rebuild(plan, from_version_1(data) if version == 1 else data)
+        whole = from_version_1(data) if version == 1 else data
+        check_shape(whole)
+        return rebuild(plan, whole)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise HostError(f"the snapshot is damaged: {type(error).__name__} {error}") from None

@@ -13,7 +13,7 @@ from guideway.statemachine.errors import HostError
 
 from .calls import told
 from .facts import copy
-from .frames import Frame
+from .frames import NONE, Frame
 from .redact import HIDDEN
 from .run import Predicates, Run, Timer
 from .schemas import problem
@@ -49,7 +49,7 @@ def check_inputs(definition: Definition, given: Mapping[str, Any]) -> dict[str, 
             raise HostError(
                 f"`{definition.id}` takes no input `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
             )
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {} if definition.inputs else NONE
     for name, declared in definition.inputs.items():
         if name in given:
             values[name] = check_one(name, declared.schema, given[name])

@@ -32,6 +32,7 @@ REASONS: Mapping[str, str] = {
     "retry_wait": "it failed a moment ago and may be tried again only after a wait",
     "rejected": "exactly this call was rejected",
     "control": "the step cannot be left that way",
+    "interrupted": "the program stopped before it was decided; propose it again",
     "after_failed": "a call before it in the same reply did not succeed; look at that first",
     "left": "the step it was meant for is over",
     "expired": "nobody approved it in time",
@@ -39,7 +40,7 @@ REASONS: Mapping[str, str] = {
 }
 """Code of a denial -> what it says."""
 
-OFFERS = 50
+OFFERS = 20
 """Legal calls that a denial lists; `Session.legal` has all of them."""
 
 SEARCH_LIMIT = 5_000
@@ -124,7 +125,7 @@ def message(
 
 def whereabouts(run: Run) -> list[str]:
     """The steps the run is in, in a sentence."""
-    cursors = (run.single,) if run.single is not None else run.leaves()
+    cursors = (run.single,) if run.single is not None else islice(run.leaves(), 2 * OFFERS)
     steps = list(dict.fromkeys(f"`{cursor.row.step.id}`" for cursor in cursors if cursor.row.step is not None))
     if len(steps) > 1:
         more = ", …" if len(steps) > OFFERS else ""

@@ -89,20 +89,12 @@ def done(run: Run, cursor: Cursor) -> None:
 
 
 def signal(run: Run, name: str, data: Any) -> None:
-    """
-    A signal has come: the first cursor in order that waits for it takes it, else it is kept.
-
-    Raises:
-        HostError: too many of that name are kept already.
-    """
+    """A signal has come: the first cursor in order that waits for it takes it, else it is kept."""
     run.signals += 1
     run.signalled[name] = run.signals
     if name not in waited_for(run.plan.definition):
         return
-    kept = run.mail.setdefault(name, [])
-    if len(kept) >= MOST_MAIL:
-        raise HostError(f"{MOST_MAIL} signals `{name}` wait already; nobody takes them")
-    kept.append(data)
+    run.mail.setdefault(name, []).append(data)
     waiting = (c for c in run.leaves() if (step := c.row.step) and step.wait and step.wait.signal == name)
     cursor = next((c for c in waiting if c.row.name == c.step), None)
     if cursor is not None:
@@ -134,10 +126,10 @@ def awaited(definition: Definition) -> set[str]:
 
 def check_signal(run: Run, name: object) -> None:
     """
-    Refuse a signal that means nothing here.
+    Refuse a signal that means nothing here, or that comes too often.
 
     Raises:
-        HostError: it is misspelt, or no text.
+        HostError: it is misspelt, or no text, or too many of its name are kept already.
     """
     known = awaited(run.plan.definition)
     if not isinstance(name, str):
@@ -146,6 +138,8 @@ def check_signal(run: Run, name: object) -> None:
         near = get_close_matches(name, known, n=1)
         hint = f"; did you mean `{near[0]}`?" if near else ""
         raise HostError(f"`{run.plan.definition.id}` waits for no signal {told(name)}{hint}")
+    if len(run.mail.get(name, ())) >= MOST_MAIL:
+        raise HostError(f"{MOST_MAIL} signals `{name}` wait already; nobody takes them")
 
 
 def payload(name: str, data: Any) -> Any:

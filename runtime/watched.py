@@ -24,6 +24,9 @@ from .turnstile import Turnstile
 from .verdicts import Command, LegalCall, Progress
 
 
+NO_FAULT_OF_THE_HOST = (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError)
+
+
 class Watched:
     """A machine and where one run of it stands, for those who look."""
 
@@ -77,10 +80,12 @@ class Watched:
         except HostError:
             self._undo(saved, before, seen)
             raise
-        except BaseException:
+        except BaseException as error:
             self._undo(saved, before, seen)
             if saved is None:
                 break_off(run)  # a fault of our own, half way through: nothing may be admitted any more
+            if damaged := self._damage(error):
+                raise damaged from error
             raise
         finally:
             run.busy = False
@@ -91,6 +96,12 @@ class Watched:
         self._held.clear()
         self._gate.inside = True
         break_off(self._run)
+
+    def _damage(self, error: BaseException) -> HostError | None:
+        """What a fault is in a run that was restored: its snapshot does not hold together, and nobody could see it."""
+        if self._run.restored and not self.machine.materialized and isinstance(error, NO_FAULT_OF_THE_HOST):
+            return HostError(f"the snapshot this session was restored from is damaged: {type(error).__name__} {error}")
+        return None
 
     def _undo(self, saved: Run | None, before: datetime | None, seen: int) -> None:
         self._run.now = before
