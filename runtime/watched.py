@@ -23,7 +23,6 @@ from .turns import start_macro_step
 from .turnstile import Turnstile
 from .verdicts import Command, LegalCall, Progress
 
-
 NO_FAULT_OF_THE_HOST = (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError)
 
 
