@@ -143,8 +143,16 @@ class Chain:
             "timeout": self._timeout(self.exits.expires),
         }
         if self.kind is StateKind.ASK:
-            return ways | {f"answered {label}": to for label, to in self.exits.answers.items()}
+            return self._answered(ways)
         return ways | self._calls() if self.kind in _CALLING else ways
+
+    def _answered(self, ways: dict[str, Ways]) -> dict[str, Ways]:
+        """Where every choice leads somewhere of its own, no answer leads to `next`, and nothing is drawn there."""
+        answers = self.exits.answers
+        choices = self.step.ask.choices if self.step.ask else ()
+        if choices and all(label in answers for label in choices):
+            ways = {event: to for event, to in ways.items() if event != "completed"}
+        return ways | {f"answered {label}": to for label, to in answers.items()}
 
     def _calls(self) -> dict[str, Ways]:
         """What may become of calls that are made in the state."""

@@ -112,9 +112,9 @@ def verdict(run: Run, frame: Frame, outcome: str) -> str:
     """Success is a contract: an end of that class counts only if nothing required was left undone (S38)."""
     end = frame.root.row.state.end if frame.root is not None else None
     broken = breach(frame)
+    if broken is not None:
+        run.record("policy", broken.id, "open", frame.path or None)
     if end is None or end.outcome_class is not OutcomeClass.SUCCESS or outcome != end.outcome:
-        if broken is not None:
-            run.record("policy", broken.id, "open", frame.path or None)
         return outcome
     if broken is not None:
         return f"failed:policy:{broken.id}"

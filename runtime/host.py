@@ -14,9 +14,14 @@ from .own import words
 from .run import Run
 from .turns import follow
 
+ONWARD = ("completed", "joined", "approved")
+"""Events by which a step is completed."""
+
 
 def complete(run: Run, note: str, step: str | None = None) -> None:
     """Take the `completed` edge of the step."""
+    if which(run, "complete", step).row.state.edges.keys().isdisjoint(ONWARD):
+        raise HostError("the step is completed by one of its answers; give that one through the control plane")
     cursor = at_step(run, "complete", note, step)
     for pending in list(run.pending.values()):
         if pending.cursor is cursor and pending.of != "reconcile":

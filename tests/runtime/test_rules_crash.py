@@ -202,3 +202,14 @@ def test_a_predicate_changes_nothing_it_is_shown() -> None:
     assert seen == [{"n": 1}, {"n": 1}]
     assert dict(NONE) == {}
     assert "evil" not in json.dumps(session.snapshot.to_json())
+
+
+def test_an_ask_of_choices_is_completed_by_one_of_them() -> None:
+    """The host cannot pass over the answer: it must be given, and nothing has changed when it is not."""
+    ask = {"id": "q", "ask": {"question": "Go on?", "choices": {"yes": "success", "no": "stopped"}}}
+    session = Session(book(ask))
+    before = session.snapshot.to_json()
+    with pytest.raises(HostError):
+        session.complete()
+    assert before == session.snapshot.to_json()
+    assert Approvals(session).answer("ask q@1", "no", by="anybody").progress.outcome == "stopped"
