@@ -40,7 +40,9 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
 expressions = st.sampled_from(SOURCES).map(parse)
 spans = st.none() | st.builds(Span, names, st.integers(1, 99), st.integers(1, 99))
 scalars = st.none() | st.booleans() | st.integers(-9, 9) | names
-data = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(names, inner))
+data = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=2), max_leaves=4
+)
 tables = st.dictionaries(names, data, max_size=2)
 rules = st.builds(
     Approval, names, st.tuples(names), st.none() | names, spans, st.none() | expressions, st.integers(1, 3),
@@ -54,13 +56,13 @@ entries = st.builds(
 steps = st.builds(
     Step, names, names, st.tuples(names, names), st.booleans(), st.none() | expressions, st.none() | st.integers(1, 5),
     st.none() | st.floats(0.5, 9), st.none() | approvals,
-    st.none() | st.builds(Work, st.lists(entries, max_size=2).map(tuple), st.booleans()),
+    st.none() | st.builds(Work, st.lists(entries, max_size=1).map(tuple), st.booleans()),
     st.none() | st.builds(Call, names, tables), st.tuples(expressions),
     st.integers(0, 3), st.none() | st.integers(0, 9),
     st.none() | st.builds(Retry, st.integers(1, 5), st.floats(0, 9)), tables, spans,
     claims=st.dictionaries(names, tables, max_size=1), probes=st.tuples(st.builds(Probe, names, names, names)),
     undo=st.none() | st.builds(Undo, st.tuples(names)),
-    ask=st.none() | st.builds(Ask, names, st.tuples(names), st.tuples(names), st.dictionaries(names, tables)),
+    ask=st.none() | st.builds(Ask, names, st.tuples(names), st.tuples(names), st.dictionaries(names, tables, max_size=1)),
     wait=st.none() | st.sampled_from([Wait(60.0), Wait(until=parse("run.calls > 3")), Wait(signal="go")]),
     each=st.none() | st.builds(Each, names, st.none() | expressions, st.none() | st.tuples(data), st.integers(1, 5)),
     parallel=st.none() | st.builds(Parallel, st.tuples(names, names), st.integers(1, 2)),
@@ -103,7 +105,7 @@ def fitting(step: Step) -> StateKind:
 @st.composite
 def definitions(draw: st.DrawFn) -> Definition:
     """Draw a machine that holds together: steps in a row, each with odd edges back, and one end."""
-    row = draw(st.lists(steps, min_size=1, max_size=3, unique_by=lambda step: step.id))
+    row = draw(st.lists(steps, min_size=1, max_size=2, unique_by=lambda step: step.id))
     end = draw(names.filter(lambda name: all(name != step.id for step in row)))
     following = [step.id for step in row[1:]] + [end]
     states = {end: State(end, StateKind.END, end=End(EndKind.GOAL, draw(names), draw(st.sampled_from(OutcomeClass))))}
