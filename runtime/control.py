@@ -44,7 +44,7 @@ def at_work(run: Run) -> list[Cursor]:
     """The cursors in agents' steps, in order."""
     if run.single is not None:
         return [run.single] if run.single.row.kind is StateKind.STEP else []
-    return [cursor for _, cursor in run.openings.steps] if run.openings is not None else []
+    return run.openings.at_work() if run.openings is not None else []
 
 
 def skipping(run: Run, cursor: Cursor, bound: Bound) -> Decision:

@@ -1,7 +1,7 @@
 """
 Which cursors admit which tools, so that a call costs the cursors it concerns, however many are open.
 
-Kept only while a run has several cursors.  Each list is in cursor order (S4).
+Kept only while a run has several cursors.  Lists are in cursor order (S4).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Openings:
         self.tools: dict[str, Places] = {}
         self.loose: Places = []
         """cursors whose step names patterns"""
-        self.steps: Places = []
-        """all cursors that stand in an agent's step"""
+        self.steps: dict[Order, Cursor] = {}
+        """all cursors that stand in an agent's step, in no order: few ask for all of them"""
         for cursor in cursors:
             self.add(cursor)
 
@@ -38,7 +38,7 @@ class Openings:
         if row.kind is not StateKind.STEP:
             return
         place = (cursor.order, cursor)
-        insort(self.steps, place)
+        self.steps[place[0]] = cursor
         for tool in row.named():
             insort(self.tools.setdefault(tool, []), place)
         if row.patterns:
@@ -50,7 +50,7 @@ class Openings:
         if row.kind is not StateKind.STEP:
             return
         order = cursor.order
-        drop(self.steps, order)
+        self.steps.pop(order, None)
         for tool in row.named():
             places = self.tools[tool]
             drop(places, order)
@@ -58,6 +58,10 @@ class Openings:
                 del self.tools[tool]
         if row.patterns:
             drop(self.loose, order)
+
+    def at_work(self) -> list[Cursor]:
+        """The cursors in agents' steps, in order."""
+        return [self.steps[order] for order in sorted(self.steps)]
 
     def admitting(self, tool: str) -> Places:
         """The cursors whose step may speak of the tool, in order."""
