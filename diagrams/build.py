@@ -90,11 +90,20 @@ def _node(id: str, definition: Definition, room: Room, walk: Walk | None) -> Nod
         return node
     visited = any(walk.visited.get(name) for name in names) or walk.ended in names
     return replace(
-        node,
+        _as_it_ended(node, room, walk),
         tone=_tone(walk, visited, any(name in walk.current for name in names)),
         visits=walk.visited.get(main.name, 0),
         refused=sum(walk.refused.get(name, 0) for name in names),
     )
+
+
+def _as_it_ended(node: Node, room: Room, walk: Walk) -> Node:
+    """The box of the end that was reached says what was published, where that is not what stands on the page."""
+    end, outcome = room.main.end, walk.outcome
+    if end is None or outcome is None or walk.ended != room.main.name or outcome == end.outcome:
+        return node
+    shape = Shape.FAILED if outcome.startswith("failed") else Shape.STOPPED
+    return replace(node, shape=shape, lines=(*node.lines, Line(Role.DANGER, short(f"ended {outcome}"))))
 
 
 def _tone(walk: Walk | None, visited: bool, current: bool) -> Tone:

@@ -17,7 +17,8 @@ class Walk:
     A run, or many, as counts.
 
     `visited` counts entries of states, `taken` edges as (source, event, target), `refused` refused calls by state;
-    `current` are the states that wait now, `ended` is the accepting state reached.
+    `current` are the states that wait now, `ended` is the accepting state reached, and `outcome` what was published
+    there: an end of success does not count as one where something was still owed or is unknown.
     """
 
     visited: Mapping[str, int] = field(default_factory=dict)
@@ -25,6 +26,7 @@ class Walk:
     current: frozenset[str] = frozenset()
     refused: Mapping[str, int] = field(default_factory=dict)
     ended: str | None = None
+    outcome: str | None = None
 
     @classmethod
     def from_records(cls, records: Iterable[Mapping[str, Any]], frame: str = "") -> Walk:
@@ -64,6 +66,7 @@ class _Told:
     refused: Counter[str] = field(default_factory=Counter)
     standing: Standing = field(default_factory=Standing)
     ended: str | None = None
+    outcome: str | None = None
 
     def read(self, record: Mapping[str, Any]) -> None:
         match record:
@@ -84,7 +87,9 @@ class _Told:
             case {"kind": "ending", "state": str(state)}:
                 self.standing.at(state)
             case {"kind": "ended", "state": str(state)}:
-                self.ended = state
+                self.ended, self.outcome = state, record.get("outcome")
+            case {"kind": "returned", "outcome": str(outcome)}:
+                self.ended, self.outcome = next(iter(self.standing.states), None), outcome
 
     def _begin(self, state: str) -> None:
         self.visited[state] = 1
@@ -92,4 +97,4 @@ class _Told:
 
     def walk(self) -> Walk:
         current = self.standing.states if self.ended is None else frozenset[str]()
-        return Walk(dict(self.visited), dict(self.taken), current, dict(self.refused), self.ended)
+        return Walk(dict(self.visited), dict(self.taken), current, dict(self.refused), self.ended, self.outcome)

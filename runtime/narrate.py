@@ -108,7 +108,8 @@ def block_text(state: State, step: Step) -> str:
 
 def _moved(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
     source, event, target = record["source"], record["event"], record["target"]
-    if definition.states[target].kind is StateKind.JOIN and place(target, definition) == source:
+    own = definition.states[target].kind is StateKind.JOIN and place(target, definition) == source
+    if own and (event != "failed" or told_by_its_list(record.get("why", ""))):
         return  # the block itself: its list has told why, and where it leads is told next
     parts = [] if event in USUAL else [event]
     if (why := record.get("why", "")) and not why.startswith(("approved by ", "answered")):
@@ -119,6 +120,11 @@ def _moved(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
         yield Line(Mark.BRANCH, f"{', '.join(parts)} -> {place(target, definition)}", 1)
     if event != "approved" or definition.states[source].kind is not StateKind.APPROVAL:
         yield from _arrival(target, definition)
+
+
+def told_by_its_list(why: str) -> bool:
+    """The reason of a block's failure is that of a list inside, which has been told."""
+    return not why or why.startswith("the branch ") or (why.startswith("`") and why.endswith(" failed"))
 
 
 USUAL = ("completed", "approved", "entered", "forked", "joined", "again")
@@ -156,6 +162,8 @@ def _decided(record: Mapping[str, Any], definition: Definition) -> Iterator[Line
             code = record.get("code", "")
             detail = detail or rule_text(record, definition)
             reason = REASONS.get(code, code) + (f" ({detail})" if detail else "")
+            if code == "policy" and (because := record.get("because")):
+                reason += f", because {printable(because)}"
             yield Line(Mark.DENY, f"{call}: {code}: {reason}", 1)
         case "defer":
             yield Line(Mark.DEFER, f"{call}: {detail}", 1)
@@ -242,7 +250,10 @@ def _closed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]
 
 
 def _policy(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
-    yield Line(Mark.FAULT, f"the policy {printable(record['policy'])} was not kept", 1)
+    policy = next((policy for policy in definition.policies if policy.id == record["policy"]), None)
+    written = f" ({printable(policy.source)})" if policy else ""
+    because = f", because {printable(policy.because)}" if policy and policy.because else ""
+    yield Line(Mark.FAULT, f"the policy {printable(record['policy'])}{written} was not kept{because}", 1)
 
 
 def _claimed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:

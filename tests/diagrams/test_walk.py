@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import guideway
+from guideway.diagrams.build import picture
+from guideway.diagrams.picture import Shape
 from guideway.diagrams.walk import Walk
+from guideway.runtime.records import to_json
 
 
 def moved(source: str, event: str, target: str) -> dict[str, Any]:
@@ -142,3 +146,34 @@ def test_an_ending_run_stands_in_its_end_alone() -> None:
 
     assert walk.current == {"z"}
     assert walk.visited["tell"] == 1
+
+
+def test_an_end_that_did_not_count_is_no_success() -> None:
+    """Where something was still owed, the box of the end says what was published, in the shape of its class."""
+    steps = [{"id": "a", "expected_tools": ["isolate"]}]
+    owed = [{"id": "tell", "response": {"after": "isolate", "eventually": "notify"}}]
+    page = {"id": "p", "name": "P", "steps": steps, "policies": owed, "tools": {"isolate": {}, "notify": {}}}
+    machine = guideway.load(page | {"optional_tools": ["notify"]})
+    session = guideway.Session(machine)
+    session.propose([guideway.ToolCall("isolate", {}, "1")])
+    session.observe("1", guideway.Succeeded())
+    session.complete()
+    assert session.outcome == "failed:policy:tell"
+    assert machine.definition is not None
+    drawn = picture(machine.definition, Walk.from_records([to_json(record) for record in session.records]))
+    [end] = [node for node in drawn.nodes if "success" in node.states]
+    assert end.shape is Shape.FAILED
+    assert [line.text for line in end.lines] == ["ended failed:policy:tell"]
+
+
+def test_the_frame_of_a_playbook_that_has_returned_stands_nowhere() -> None:
+    """Its picture shows the end it came to, and no place where it waits."""
+    lines: list[dict[str, object]] = [
+        {"kind": "called", "state": "look", "frame": "c/"},
+        {"kind": "moved", "source": "look", "event": "completed", "target": "success", "frame": "c/"},
+        {"kind": "returned", "outcome": "success", "frame": "c/"},
+    ]
+    walk = Walk.from_records(lines, frame="c/")
+    assert walk.current == frozenset()
+    assert (walk.ended, walk.outcome) == ("success", "success")
+    assert Walk.from_records(lines).ended is None
