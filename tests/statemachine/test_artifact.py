@@ -62,7 +62,8 @@ steps = st.builds(
     st.none() | st.builds(Retry, st.integers(1, 5), st.floats(0, 9)), tables, spans,
     claims=st.dictionaries(names, tables, max_size=1), probes=st.tuples(st.builds(Probe, names, names, names)),
     undo=st.none() | st.builds(Undo, st.tuples(names)),
-    ask=st.none() | st.builds(Ask, names, st.tuples(names), st.tuples(names), st.dictionaries(names, tables, max_size=1)),
+    ask=st.none()
+    | st.builds(Ask, names, st.tuples(names), st.tuples(names), st.dictionaries(names, tables, max_size=1)),
     wait=st.none() | st.sampled_from([Wait(60.0), Wait(until=parse("run.calls > 3")), Wait(signal="go")]),
     each=st.none() | st.builds(Each, names, st.none() | expressions, st.none() | st.tuples(data), st.integers(1, 5)),
     parallel=st.none() | st.builds(Parallel, st.tuples(names, names), st.integers(1, 2)),
