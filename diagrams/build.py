@@ -13,7 +13,7 @@ from .exits import shortened
 from .picture import Arrow, Frame, Line, Node, Picture, Role, Shape, Tone
 from .regions import frames, in_page_order
 from .rooms import Room, rooms
-from .texts import clean, short
+from .texts import NOTE, clean, short
 from .walk import Walk
 from .words import lines_of, shape_of, title_of
 
@@ -98,12 +98,17 @@ def _node(id: str, definition: Definition, room: Room, walk: Walk | None) -> Nod
 
 
 def _as_it_ended(node: Node, room: Room, walk: Walk) -> Node:
-    """The box of the end that was reached says what was published, where that is not what stands on the page."""
+    """
+    Say in the box of the end that was reached what was published, where that is not what stands on the page.
+
+    A run that broke off says so in the box where it stood.
+    """
     end, outcome = room.main.end, walk.outcome
-    if end is None or outcome is None or walk.ended != room.main.name or outcome == end.outcome:
+    if outcome is None or walk.ended not in node.states or (end and outcome == end.outcome):
         return node
     shape = Shape.FAILED if outcome.startswith("failed") else Shape.STOPPED
-    return replace(node, shape=shape, lines=(*node.lines, Line(Role.DANGER, short(f"ended {outcome}"))))
+    told = Line(Role.DANGER, f"ended {short(outcome, NOTE)}")
+    return replace(node, shape=shape if end else node.shape, lines=(*node.lines, told))
 
 
 def _tone(walk: Walk | None, visited: bool, current: bool) -> Tone:
@@ -123,6 +128,8 @@ def _unwritten(definition: Definition, room: Room) -> Iterator[Line]:
     failing = len(room.states) - len(own) - spent
     words += [f"a failing step ({failing})"] if failing else []
     words += [f"calls spent ({spent})"] if spent else []
+    owing = sum(bool(policy.open or policy.least) for policy in definition.policies) if room.merged == "failed" else 0
+    words += [f"a policy not kept ({owing})"] if owing else []
     yield from (Line(Role.LIMIT, word) for word in words[:MERGED])
     if len(words) > MERGED:
         yield Line(Role.LIMIT, f"… and {len(words) - MERGED} more")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .paths import around, belongs, caller
 from .standing import Standing
 
 
@@ -34,27 +34,34 @@ class Walk:
         Read the lines of one run's trace.  Lines of other kinds, or without what is needed here, count for nothing.
 
         A sub-playbook has a picture of its own, so its moves are read only where `frame` names its frame, as the lines
-        do (`enrich/`).  The items of a `for_each` (`ramp[2]/`) are drawn in the picture of their playbook.
+        do (`enrich/`); one that has returned, or that its caller has left, waits nowhere.  The items of a `for_each`
+        (`ramp[2]/`) are drawn in the picture of their playbook.
 
         >>> walk = Walk.from_records([{"kind": "moved", "source": "a", "event": "completed", "target": "b"}])
         >>> walk.visited, walk.current
         ({'a': 1, 'b': 1}, frozenset({'b'}))
         """
-        told = _Told()
-        for record in records:
-            if _belongs(record, frame):
+        told, lines = _Told(), list(records)
+        for record in lines:
+            if belongs(record, frame):
                 told.read(record)
-        return told.walk()
+        return told.walk(is_open=not frame or _is_open(lines, frame))
 
 
-_ITEMS = re.compile(r"(?:[^/]*\[\d+\](?:#\d+)?/)*")
-"""The frames of items, and of items in them."""
+def _is_open(records: Sequence[Mapping[str, Any]], frame: str) -> bool:
+    """Say whether a called playbook that has not returned is still under way: it is left when its caller moves on."""
+    calls = [(line.get("kind"), line.get("frame")) == ("called", frame) for line in records]
+    if True not in calls or "step" not in (call := records[calls.index(True)]):
+        return True
+    step, after = call["step"], records[calls.index(True) :]
+    if any(_leaves(line, step, around(frame)) for line in after):
+        return False
+    return step in Walk.from_records(records, caller(frame)).current
 
 
-def _belongs(record: Mapping[str, Any], frame: str) -> bool:
-    """Say whether the line is of the frame, or of an item in it."""
-    path = record.get("frame") or ""
-    return isinstance(path, str) and path.startswith(frame) and bool(_ITEMS.fullmatch(path[len(frame) :]))
+def _leaves(record: Mapping[str, Any], step: str, frame: str) -> bool:
+    """Say whether the line moves a cursor of the frame out of the step."""
+    return (record.get("kind"), record.get("source"), record.get("frame") or "") == ("moved", step, frame)
 
 
 @dataclass(slots=True)
@@ -89,12 +96,12 @@ class _Told:
             case {"kind": "ended", "state": str(state)}:
                 self.ended, self.outcome = state, record.get("outcome")
             case {"kind": "returned", "outcome": str(outcome)}:
-                self.ended, self.outcome = next(iter(self.standing.states), None), outcome
+                self.ended, self.outcome = min(self.standing.states, default=None), outcome
 
     def _begin(self, state: str) -> None:
         self.visited[state] = 1
         self.standing.at(state)
 
-    def walk(self) -> Walk:
-        current = self.standing.states if self.ended is None else frozenset[str]()
+    def walk(self, *, is_open: bool) -> Walk:
+        current = self.standing.states if self.ended is None and is_open else frozenset[str]()
         return Walk(dict(self.visited), dict(self.taken), current, dict(self.refused), self.ended, self.outcome)

@@ -91,15 +91,17 @@ def test_reminders_and_expired_questions_are_told() -> None:
 
 
 def test_a_policy_that_was_not_kept_is_told() -> None:
-    """At an end that is not a success anyway."""
+    """As it was written, with its reason, at an end that is not a success anyway."""
+    owed = {"id": "notice", "response": {"after": "isolate", "eventually": "notify"}, "because": "owners must know"}
     told = Telling(
         [{"id": "a", "call": {"tool": "isolate"}, "next": "escalated"}],
-        policies=[{"id": "notice", "response": {"after": "isolate", "eventually": "notify"}}],
+        policies=[owed],
         tools={"isolate": {}, "notify": {}},
         optional_tools=["notify"],
     ).drive({"isolate": lambda: 1})
 
-    assert told[-2:] == ["  fault  the policy notice was not kept", "end escalated"]
+    fault = "  fault  the policy notice (response: isolate, notify) was not kept, because owners must know"
+    assert told[-2:] == [fault, "end escalated"]
 
 
 SECRET = {"token": {"type": "string", "sensitive": True}}

@@ -17,6 +17,7 @@ from guideway.statemachine.approvals import Approval
 from guideway.statemachine.blocks import Parallel, SubPlaybook
 from guideway.statemachine.definition import StateKind
 from guideway.statemachine.expressions import parse
+from guideway.statemachine.policies import Pattern, Policy, PolicyKind
 from guideway.statemachine.steps import Call, Entry, Step, Work
 from guideway.statemachine.tools import Tool
 
@@ -233,11 +234,12 @@ def test_the_steps_of_finally_have_a_region_of_their_own() -> None:
     assert [(a.source, a.target) for a in drawn.arrows if {a.source, a.target} & {page, log}] == [(page, log)]
 
 
-def test_policies_are_not_drawn() -> None:
-    """They are monitors beside the machine: a picture with them is the picture without."""
+def test_a_policy_that_only_forbids_is_not_drawn() -> None:
+    """It is a monitor beside the machine: a picture with it is the picture without."""
     definition = canary()
+    once = Policy("once", PolicyKind.AT_MOST, (Pattern(tool="shift"),), most=1)
 
-    assert picture(definition) == picture(replace(definition, policies=("at_most",)))  # type: ignore[arg-type]
+    assert picture(definition) == picture(replace(definition, policies=(once,)))
 
 
 def test_an_end_called_like_a_kind_of_end_has_its_own_box() -> None:

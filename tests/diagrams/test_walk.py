@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import guideway
-from guideway.diagrams.build import picture
-from guideway.diagrams.picture import Shape
 from guideway.diagrams.walk import Walk
-from guideway.runtime.records import to_json
 
 
 def moved(source: str, event: str, target: str) -> dict[str, Any]:
@@ -148,24 +144,6 @@ def test_an_ending_run_stands_in_its_end_alone() -> None:
     assert walk.visited["tell"] == 1
 
 
-def test_an_end_that_did_not_count_is_no_success() -> None:
-    """Where something was still owed, the box of the end says what was published, in the shape of its class."""
-    steps = [{"id": "a", "expected_tools": ["isolate"]}]
-    owed = [{"id": "tell", "response": {"after": "isolate", "eventually": "notify"}}]
-    page = {"id": "p", "name": "P", "steps": steps, "policies": owed, "tools": {"isolate": {}, "notify": {}}}
-    machine = guideway.load(page | {"optional_tools": ["notify"]})
-    session = guideway.Session(machine)
-    session.propose([guideway.ToolCall("isolate", {}, "1")])
-    session.observe("1", guideway.Succeeded())
-    session.complete()
-    assert session.outcome == "failed:policy:tell"
-    assert machine.definition is not None
-    drawn = picture(machine.definition, Walk.from_records([to_json(record) for record in session.records]))
-    [end] = [node for node in drawn.nodes if "success" in node.states]
-    assert end.shape is Shape.FAILED
-    assert [line.text for line in end.lines] == ["ended failed:policy:tell"]
-
-
 def test_the_frame_of_a_playbook_that_has_returned_stands_nowhere() -> None:
     """Its picture shows the end it came to, and no place where it waits."""
     lines: list[dict[str, object]] = [
@@ -177,3 +155,47 @@ def test_the_frame_of_a_playbook_that_has_returned_stands_nowhere() -> None:
     assert walk.current == frozenset()
     assert (walk.ended, walk.outcome) == ("success", "success")
     assert Walk.from_records(lines).ended is None
+
+
+CALLED: list[dict[str, Any]] = [
+    {"kind": "started", "state": "c"},
+    {"kind": "called", "step": "c", "state": "look", "frame": "c/"},
+    framed("look", "completed", "sort", "c/"),
+]
+
+
+def test_a_playbook_that_was_left_waits_nowhere() -> None:
+    """Its caller moved on, or the run ended around it: it never returned, and it stands there no longer."""
+    over = [{"kind": "ending", "state": "z"}, {"kind": "ended", "state": "z", "outcome": "stopped"}]
+    again = [moved("c", "timeout", "d"), moved("d", "completed", "c")]
+
+    assert Walk.from_records(CALLED, frame="c/").current == {"sort"}
+    for ending in ([moved("c", "timeout", "d")], again, over):
+        walk = Walk.from_records([*CALLED, *ending], frame="c/")
+
+        assert (walk.current, walk.ended, walk.outcome) == (frozenset(), None, None)
+
+
+def test_the_playbook_of_one_item_is_left_by_itself() -> None:
+    """Another item still waits in the same step."""
+    records = [
+        framed("r", "forked", "c", "r[0]/"), framed("r", "forked", "c", "r[1]/"),
+        {"kind": "called", "step": "c", "state": "look", "frame": "r[0]/c/"},
+        {"kind": "called", "step": "c", "state": "look", "frame": "r[1]/c/"},
+        framed("c", "timeout", "r.join", "r[0]/"),
+    ]  # fmt: skip
+
+    assert Walk.from_records(records, frame="r[0]/c/").current == frozenset()
+    assert Walk.from_records(records, frame="r[1]/c/").current == {"look"}
+
+
+def test_a_playbook_inside_one_that_was_left_waits_nowhere() -> None:
+    """It is asked of every caller, up to the run."""
+    records = [
+        *CALLED,
+        {"kind": "called", "step": "sort", "state": "deep", "frame": "c/sort/"},
+        moved("c", "timeout", "d"),
+    ]
+
+    assert Walk.from_records(records[:-1], frame="c/sort/").current == {"deep"}
+    assert Walk.from_records(records, frame="c/sort/").current == frozenset()
