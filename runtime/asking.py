@@ -9,10 +9,9 @@ from typing import Any
 from guideway.statemachine.blocks import Ask
 from guideway.statemachine.expressions import Unknown as Missing
 
-from .completion import invalid
 from .cursors import Cursor
 from .facts import copy
-from .moves import fail, take
+from .moves import fail, finish
 from .own import clean
 from .questions import close, open_question, people, text
 from .run import Pending, Run, Timer
@@ -95,9 +94,6 @@ def answer_with(run: Run, pending: Pending, by: str | None, answer: str, fields:
         value = {**copy(dict(fields)), **({"choice": answer} if ask.choices else {})}
     close(run, pending, "answered", by, note, value)
     cursor.frame.write("answers", step.id, value)
-    if why := invalid(run, cursor):
-        fail(run, cursor, f"validation: {why}")
-        return
     event = f"answered {answer}"
     who = f"answered by {by}" if by else "answered"
-    take(run, cursor, event if cursor.row.state.edges.get(event) else "completed", who)
+    finish(run, cursor, event if cursor.row.state.edges.get(event) else "completed", who)

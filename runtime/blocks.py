@@ -8,16 +8,15 @@ from guideway.statemachine.definition import FAILED, Edge, StateKind
 from guideway.statemachine.expressions import Unknown as Missing
 from guideway.statemachine.steps import Step
 
-from .completion import invalid
 from .cursors import NO_CHILDREN, Block, Cursor
 from .facts import copy, keep_list
 from .frames import Frame, item_frame
-from .issue import wait
 from .leaving import branch_off, clear, close_up, path_of
-from .moves import enter, fail, take
+from .moves import enter, fail, finish
 from .questions import text, written
+from .rounds import end_round, gather
 from .run import Run
-from .scope import scope, truth
+from .scope import scope
 
 
 def open_block(run: Run, cursor: Cursor) -> None:
@@ -153,9 +152,8 @@ def item_done(run: Run, cursor: Cursor, child: Cursor) -> None:
         return
     value = child.frame.latest
     if each.collect is not None:
-        value = written(each.collect(scope(run, child.frame), run.now))
+        value = gather(run, cursor, each.collect, scope(run, child.frame))
         if isinstance(value, Missing):
-            fail(run, cursor, f"collect: {value.why}")
             return
     block.results[child.index] = value
     more_items(run, cursor)
@@ -167,21 +165,9 @@ def round_done(run: Run, cursor: Cursor) -> None:
     repeat = step.repeat if step else None
     if step is None or repeat is None:
         return
-    cursor.rounds += 1
-    names = scope(run, cursor.frame)
-    if repeat.collect is not None:
-        item = written(repeat.collect(names, run.now))
-        if isinstance(item, Missing):
-            fail(run, cursor, f"collect: {item.why}")
-            return
-        cursor.collected = [*(cursor.collected or ()), item]
-    if truth(run, cursor.frame, repeat.until, names) is True:
+    cursor.issued += 1  # what the id of the wait is made of, as of a call
+    if end_round(run, cursor, repeat, scope(run, cursor.frame)):
         done(run, cursor, cursor.collected)
-    elif cursor.rounds >= repeat.at_most:
-        fail(run, cursor, f"repeat: `{repeat.until.source}` was not true after {cursor.rounds} rounds")
-    else:
-        cursor.issued = cursor.rounds
-        wait(run, cursor, repeat.wait)
 
 
 def next_round(run: Run, cursor: Cursor) -> None:
@@ -206,7 +192,4 @@ def done(run: Run, cursor: Cursor, result: list[Any] | None = None) -> None:
     step = cursor.row.step
     if step is not None and result is not None:
         keep_list(cursor.frame, step.id, copy(result))
-    if why := invalid(run, cursor):
-        fail(run, cursor, f"validation: {why}")
-        return
-    take(run, cursor, "joined")
+    finish(run, cursor, "joined")

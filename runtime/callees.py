@@ -9,13 +9,12 @@ from guideway.statemachine.errors import HostError
 from guideway.statemachine.expressions import Unknown as Missing
 
 from .blocks import place
-from .completion import invalid
 from .cursors import NO_CHILDREN, Block, Cursor
-from .ending import verdict
+from .ending import class_of, verdict
 from .facts import keep_fact
 from .frames import Frame
 from .leaving import branch_off, shut
-from .moves import enter, fail, take
+from .moves import enter, fail, finish
 from .questions import text, written
 from .run import Run
 from .scope import scope
@@ -86,21 +85,10 @@ def come_back(run: Run, child: Cursor, outcome: str) -> None:
         return
     caller.children = NO_CHILDREN
     keep_fact(caller.frame, caller.row.step.id, {**(frame.outputs or {}), "outcome": outcome})
-    if class_of(child, outcome) != OutcomeClass.SUCCESS:
+    if class_of(outcome, child.row.state.end) != OutcomeClass.SUCCESS:
         fail(run, caller, f"`{frame.plan.definition.id}` ended {outcome}")
-    elif why := invalid(run, caller):
-        fail(run, caller, f"validation: {why}")
     else:
-        take(run, caller, "completed")
-
-
-def class_of(child: Cursor, outcome: str) -> str:
-    """The class of a playbook's outcome: by its first word where that is one, else by the author's."""
-    head = outcome.partition(":")[0]
-    if head in OutcomeClass.__members__.values():
-        return head
-    end = child.row.state.end
-    return end.outcome_class.value if end else OutcomeClass.FAILED.value
+        finish(run, caller)
 
 
 def outputs(run: Run, frame: Frame) -> dict[str, Any]:

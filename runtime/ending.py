@@ -20,7 +20,7 @@ from guideway.statemachine.conditions import (
     TokenLimit,
     ToolCalled,
 )
-from guideway.statemachine.definition import BLOCKS, JOIN, Edge, EndKind, OutcomeClass, StateKind, Termination
+from guideway.statemachine.definition import BLOCKS, JOIN, Edge, End, EndKind, OutcomeClass, StateKind, Termination
 from guideway.statemachine.patterns import pattern
 
 from .cursors import Cursor
@@ -78,8 +78,8 @@ def end_call(run: Run, bound: Bound) -> None:
         run.settled[bound.call_id] = Settled("unknown")
         for playbook in (bound.frame or run.frame).playbooks():
             playbook.unknown += (bound.tool,)
-        where = bound.frame.path or None if bound.frame else None
-        run.record("settled", bound.call_id, bound.tool, "unknown", None, False, bound.step, where)
+        frame = bound.frame or run.frame
+        run.record("settled", bound.call_id, bound.tool, "unknown", None, False, bound.step, frame.shown)
     elif bound.status is Status.RUNNING:
         run.commands[bound.call_id] = Cancel(bound.call_id)
 
@@ -113,7 +113,7 @@ def verdict(run: Run, frame: Frame, outcome: str) -> str:
     end = frame.root.row.state.end if frame.root is not None else None
     broken = breach(frame)
     if broken is not None:
-        run.record("policy", broken.id, "open", frame.path or None)
+        run.record("policy", broken.id, "open", frame.shown)
     if end is None or end.outcome_class is not OutcomeClass.SUCCESS or outcome != end.outcome:
         return outcome
     if broken is not None:
@@ -123,6 +123,14 @@ def verdict(run: Run, frame: Frame, outcome: str) -> str:
     if frame.incomplete:
         return f"incomplete:{frame.incomplete[0].rpartition(']/')[2]}"
     return outcome
+
+
+def class_of(outcome: str, end: End | None) -> str | None:
+    """The class of an outcome: by its first word where that is one, else by the author's; none where nothing says."""
+    head = outcome.partition(":")[0]
+    if head in OutcomeClass.__members__.values():
+        return head
+    return end.outcome_class.value if end else None
 
 
 def end_by_engine(run: Run, cursor: Cursor, target: str, outcome: str, why: str = "") -> None:
@@ -139,7 +147,7 @@ def move_to_end(run: Run, frame: Frame, edge: Edge, outcome: str, why: str = "")
         return
     source, step = root.state, root.row.step
     run.shift(root, edge)
-    run.record("moved", source, edge.event, edge.target, step.id if step else "", why or None, frame.path or None)
+    run.record("moved", source, edge.event, edge.target, step.id if step else "", why or None, frame.shown)
     if frame is run.frame:
         begin_ending(run, outcome)
         return
@@ -150,7 +158,7 @@ def move_to_end(run: Run, frame: Frame, edge: Edge, outcome: str, why: str = "")
 
 def check_termination(run: Run) -> None:
     """Evaluate the branches in listed order, then the limits; the first that holds ends its playbook (S9.5, S33)."""
-    for frame in (run.frame, *run.frames):
+    for frame in list(run.playbooks()):
         if run.ending is not None:
             return
         if frame.ending is None:

@@ -140,6 +140,11 @@ class Frame:
         """The loop names in scope, with their items."""
         return {frame.name: frame.item for frame in reversed(list(self.outwards())) if frame.is_item}
 
+    @property
+    def shown(self) -> str | None:
+        """What records call it; none for the frame of the run itself."""
+        return self.path or None
+
     def mark(self, step: str) -> str:
         """A step by its name in the playbook, and where it is in an item, by the item as well."""
         return f"{self.path[len(self.owner.path) :]}{step}"

@@ -51,20 +51,14 @@ def decide(run: Run, bound: Bound, *, behind: bool = False) -> Decision:
     return decision
 
 
-def frames(run: Run) -> Iterator[Frame]:
-    """The frames of all playbooks that are open, the root's first."""
-    yield run.frame
-    yield from run.frames
-
-
 def knows(run: Run, tool: str) -> bool:
     """Some playbook that is open speaks of the tool (S14.2)."""
-    return any(frame.plan.knows(tool) for frame in frames(run))
+    return any(frame.plan.knows(tool) for frame in run.playbooks())
 
 
 def tools_of(run: Run, bound: Bound) -> list[Tool]:
     """What is declared of the tool where the call is made; while nobody can tell, in every playbook that is open."""
-    where: Iterable[Frame] = (bound.frame,) if bound.frame is not None else frames(run)
+    where: Iterable[Frame] = (bound.frame,) if bound.frame is not None else run.playbooks()
     return [tool for frame in where if (tool := frame.tool(bound.tool)) is not None]
 
 
@@ -75,7 +69,7 @@ def malformed(run: Run, bound: Bound) -> Refuse | None:
     if not bound.tool:
         return Refuse("unknown_tool")
     declared_by = tools_of(run, bound)
-    closed = all(frame.plan.definition.closed_alphabet for frame in frames(run))
+    closed = all(frame.plan.definition.closed_alphabet for frame in run.playbooks())
     if closed and not declared_by and bound.tool not in CONTROL and not knows(run, bound.tool):
         return Refuse("unknown_tool")
     wrong = [problem(tool.parameters, bound.args) for tool in declared_by]
@@ -198,7 +192,7 @@ def spendable(run: Run, bound: Bound, answer: Admit) -> Decision:
 
 def outside(run: Run, bound: Bound, earlier: list[Bound], found: list[Decision]) -> Decision:
     """Tools legal in every step of a playbook: its `optional_tools`, and extra ones.  They count for no step."""
-    for frame in frames(run):
+    for frame in run.playbooks():
         plan = frame.plan
         if plan.is_optional(bound.tool) or (plan.is_extra(bound.tool) and unnamed(run, bound.tool)):
             if earlier and stale(bound, frame, (), earlier):
@@ -212,7 +206,7 @@ def outside(run: Run, bound: Bound, earlier: list[Bound], found: list[Decision])
 
 def unnamed(run: Run, tool: str) -> bool:
     """No step of any open playbook names the tool: what a caller's later step waits for is not extra inside."""
-    return not any(tool in frame.plan.named for frame in frames(run))
+    return not any(tool in frame.plan.named for frame in run.playbooks())
 
 
 def unrejected(run: Run, bound: Bound, answer: Decision) -> Decision:

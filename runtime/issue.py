@@ -179,10 +179,9 @@ def hold(run: Run, bound: Bound, decision: Hold, again: bool) -> None:
 def note(run: Run, bound: Bound, verdict: str, detail: str | None = None) -> None:
     """Record the answer."""
     at = bound.cursor or run.single or run.root
-    where = bound.frame.path or None if bound.frame is not None else None
     run.record(
         "decided", bound.call_id, bound.tool, bound.args, verdict, bound.step, at.row.name, None, detail, None, None,
-        where,
+        (bound.frame or run.frame).shown,
     )  # fmt: skip
 
 

@@ -115,4 +115,4 @@ def void(run: Run, approval_id: str, how: str) -> None:
 
 def path_of(cursor: Cursor | None) -> str | None:
     """The frame of a record; none for the root's."""
-    return cursor.frame.path or None if cursor is not None else None
+    return cursor.frame.shown if cursor is not None else None

@@ -14,7 +14,7 @@ from .openings import Openings
 from .own import Digest, Settled
 from .plan import Plan
 from .run import Bound, Pending, Run, Status, Timer, Turn
-from .saving import COPIED, FRAME_PLAIN, FRAME_TABLES, PARTS, PLAIN, REGISTERS, leaves_of
+from .saving import COPIED, FRAME_PLAIN, FRAME_TABLES, PARTS, PLAIN, REGISTERS, leaves_of, write
 
 Data = Mapping[str, Any]
 
@@ -52,6 +52,13 @@ def rebuild(plan: Plan, data: Data) -> Run:
     if run.single is None:
         run.openings = Openings(cursor for cursor in run.root.all() if not cursor.children)
     return run
+
+
+def twin(run: Run) -> Run:
+    """A copy of the run: whatever moves in one of them leaves the other alone."""
+    made = rebuild(run.plan, write(run))
+    made.predicates, made.restored = run.predicates, run.restored
+    return made
 
 
 def whole(root: Cursor | None) -> Cursor:

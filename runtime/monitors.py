@@ -77,14 +77,16 @@ def in_chain(run: Run, calls: list[Bound], made: Made, playbook: Frame, policy: 
 
 def out_of_question(run: Run, tool: str, cursor: Cursor) -> bool:
     """Some policy forbids the tool now, whatever its arguments are."""
-    made = Made(cursor.frame, cursor.step)
-    bound = Bound("", tool, {})
-    return any(
-        violates(run, bound, made, playbook, policy)
+    sure = [
+        (playbook, policy)
         for playbook in cursor.frame.playbooks()
         for policy in playbook.plan.definition.policies
         if not policy.same and not any(event.where for event in policy.events)
-    )
+    ]
+    if not sure:
+        return False
+    made, bound = Made(cursor.frame, cursor.step), Bound("", tool, {})
+    return any(violates(run, bound, made, playbook, policy) for playbook, policy in sure)
 
 
 def concerns(other: Bound, policy: Policy) -> bool:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from guideway.statemachine.definition import Edge, StateKind
 
+from .completion import invalid
 from .cursors import Cursor
 from .ending import end_by_engine, reach
 from .leaving import clear, close_up, leave, path_of
@@ -18,10 +19,11 @@ from .scope import scope, truth
 SILENT = frozenset({"entered", "approved", "forked", "joined"})
 """Moves inside a step: no way round goes through these alone, so they are not counted (S9.4)."""
 
-
 DONE = frozenset({"completed", "joined"})
+"""Events that complete a step, beside `answered LABEL`."""
+
 NO_WORK = frozenset({StateKind.ROUTER, StateKind.JOIN})
-"""Events that complete a step, and states in which none is done."""
+"""States in which no step is done."""
 
 
 def take(run: Run, cursor: Cursor, event: str, why: str = "") -> None:
@@ -56,6 +58,14 @@ def choose(run: Run, cursor: Cursor, branches: Sequence[Edge]) -> Edge | str:
 def fail(run: Run, cursor: Cursor, why: str) -> None:
     """The step fails: its `on_failure`, else its default failure (S27)."""
     take(run, cursor, "failed", why)
+
+
+def finish(run: Run, cursor: Cursor, event: str = "completed", why: str = "") -> None:
+    """The step has done what it is for: on along `event`, unless its `validation` is not true."""
+    if invalid_because := invalid(run, cursor):
+        fail(run, cursor, f"validation: {invalid_because}")
+    else:
+        take(run, cursor, event, why)
 
 
 def give_up(run: Run, cursor: Cursor, why: str) -> None:

@@ -30,7 +30,7 @@ class Narrator(Watcher):
         self._tell = tell
         self._frames = {"": definition}
         """path of a playbook's frame -> the playbook"""
-        self._mixed = any(runs_side_by_side(part) for part in (definition, *definition.callees.values()))
+        self._mixed = any(runs_side_by_side(part) for part in definition.playbooks)
         self._heading = ("", "")
         """frame and step that were named last"""
 

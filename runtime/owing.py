@@ -19,12 +19,11 @@ from .completion import takes_more
 from .control import claimed
 from .cursors import Cursor
 from .ending import verdict
-from .gate import decide, frames
-from .loading import rebuild
+from .gate import decide
+from .loading import twin
 from .monitors import broken
 from .moves import take
 from .run import Bound, Run
-from .saving import write
 
 REASON = "failed:policy:"
 
@@ -60,7 +59,7 @@ def can_keep(run: Run, cursor: Cursor, policy: Policy) -> bool:
     """Some call that the policy is about is still legal in the step, or everywhere."""
     step = cursor.row.step
     tools = {event.tool for event in policy.events if event.tool is not None}
-    if any(frame.plan.is_optional(tool) or frame.plan.is_extra(tool) for tool in tools for frame in frames(run)):
+    if any(frame.plan.is_optional(tool) or frame.plan.is_extra(tool) for tool in tools for frame in run.playbooks()):
         return True
     if step is not None and step.max_calls is not None and cursor.spent >= step.max_calls:
         return False
@@ -69,13 +68,13 @@ def can_keep(run: Run, cursor: Cursor, policy: Policy) -> bool:
 
 def ends_owing(run: Run, cursor: Cursor, claims: Mapping[str, Any] | None, event: str) -> bool:
     """Leave the step on a copy, and see whether a playbook ends there that could not end well."""
-    twin = rebuild(run.plan, write(run))
-    twin.predicates, twin.silent = run.predicates, True
-    there = list(twin.cursors())[list(run.cursors()).index(cursor)]
+    trial = twin(run)
+    trial.silent = True
+    there = list(trial.cursors())[list(run.cursors()).index(cursor)]
     if claims:
         there.frame.write("claims", there.step, dict(claims))
-    take(twin, there, event)
-    automatic(twin)
-    if twin.ending is not None and verdict(twin, twin.frame, twin.ending).startswith(REASON):
+    take(trial, there, event)
+    automatic(trial)
+    if trial.ending is not None and verdict(trial, trial.frame, trial.ending).startswith(REASON):
         return True
-    return any(record[0] == "returned" and record[3].startswith(REASON) for record in twin.records)
+    return any(record[0] == "returned" and record[3].startswith(REASON) for record in trial.records)

@@ -180,7 +180,7 @@ class Plan:
         self.definition: Definition = definition
         self.keeper = Keeper(definition.facts, definition.history)
         self.terms = Terms(definition.terms)
-        parts = (definition, *definition.callees.values())
+        parts = definition.playbooks
         self.grave = any(tool.effect is Effect.IRREVERSIBLE for part in parts for tool in part.tools.values())
         """it knows of irreversible tools, which run alone; or a playbook does that it calls"""
         self.callees: dict[str, Plan] = {}

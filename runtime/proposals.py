@@ -12,7 +12,6 @@ from .candidates import Admit, Hold
 from .control import at_work
 from .ending import check_termination
 from .facts import copy
-from .gate import frames
 from .owing import judge
 from .own import clean, same_json
 from .questions import write
@@ -86,7 +85,7 @@ def take_over(run: Run, call: ToolCall, taken: set[str]) -> Bound:
 
 def playbook_name(run: Run, name: str) -> str:
     """The name that the open playbooks use for a tool of the framework."""
-    return next((frame.plan.aliases[name] for frame in frames(run) if name in frame.plan.aliases), name)
+    return next((frame.plan.aliases[name] for frame in run.playbooks() if name in frame.plan.aliases), name)
 
 
 def foresee(run: Run, call: ToolCall) -> Verdict:

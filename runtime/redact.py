@@ -54,7 +54,7 @@ class Redactor:
 
     def __init__(self, definition: Definition, inputs: Mapping[str, Any]) -> None:
         self._definition = definition
-        self._parts = (definition, *definition.callees.values())
+        self._parts = definition.playbooks
         self._inputs = given(definition, inputs)
         self._marks = MarksOfTools(self._parts)
         self._texts: set[str] = set()

@@ -180,10 +180,9 @@ class Run:
         "_closers", "_commands", "_frames", "_fresh", "_held", "_mail", "_opened", "_outstanding", "_pending",
         "_restless", "_retired", "_shown", "_signalled", "_timers", "_verdicts", "_waiting", "_watching", "busy",
         "calls", "claims", "confidence", "ending", "entered", "frame", "iterations", "most", "moves", "now",
-        "nudges", "numbered", "openings", "outcome", "plan", "predicates", "records", "refusals", "restored", "root",
-        "run_id",
-        "settled", "signals", "silent", "single", "size", "started", "started_by", "strays", "text", "text_only",
-        "tokens", "turn",
+        "nudges", "numbered", "openings", "outcome", "plan", "predicates", "records", "refusals", "restored",
+        "root", "run_id", "settled", "signals", "silent", "single", "size", "started", "started_by", "strays",
+        "text", "text_only", "tokens", "turn",
     )  # fmt: skip
 
     waiting = Table[list[Bound]](list)
@@ -310,6 +309,11 @@ class Run:
             return False
         self.opened[place] = number + 1
         return True
+
+    def playbooks(self) -> Iterator[Frame]:
+        """The frames of all playbooks that are open, the root's first."""
+        yield self.frame
+        yield from self.frames
 
     def cursors(self) -> Iterator[Cursor]:
         """Every cursor, each before those inside, and last those of `finally`."""

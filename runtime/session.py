@@ -145,10 +145,7 @@ class Session(Watched):
                     return [verdict]
                 free.append(None)
             except BaseException as error:
-                self._break_off()
-                if damaged := self._damage(error):
-                    raise damaged from error
-                raise
+                self._break_off(error)
         return self._propose(calls, text, usage, now)
 
     def _propose(
@@ -184,10 +181,7 @@ class Session(Watched):
                     return progress
                 held.append(call)
             except BaseException as error:
-                self._break_off()
-                if damaged := self._damage(error):
-                    raise damaged from error
-                raise
+                self._break_off(error)
         return self._observe(call_id, outcome, now)
 
     def _observe(self, call_id: str, outcome: Outcome, now: datetime | None) -> Progress:

@@ -7,7 +7,6 @@ from typing import Any
 
 from guideway.statemachine.canonical import canonical
 from guideway.statemachine.definition import FAILED, StateKind
-from guideway.statemachine.expressions import Unknown as Missing
 from guideway.statemachine.patterns import pattern
 from guideway.statemachine.steps import Retry
 from guideway.statemachine.tools import Effect
@@ -19,10 +18,11 @@ from .frames import Frame
 from .gate import fact_of, same_visit
 from .issue import wait
 from .monitors import settled as watch
-from .moves import fail, take
+from .moves import fail, finish, take
 from .owing import owes
 from .own import Settled, clean
-from .questions import ask_whether, written
+from .questions import ask_whether
+from .rounds import end_round
 from .run import Bound, Run, Status
 from .schemas import problem
 from .scope import scope, truth
@@ -44,7 +44,7 @@ def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     run.settled[bound.call_id] = outcome
     run.record(
         "settled", bound.call_id, bound.tool, outcome.word, detail(outcome, fault), fault is None, bound.step,
-        frame.path or None,
+        frame.shown,
     )  # fmt: skip
     if outcome.word != "cancelled":
         run.calls += 1
@@ -316,22 +316,9 @@ def round_done(run: Run, cursor: Cursor, bound: Bound, fault: str | None, result
     repeat = step.call.repeat if step and step.call else None
     if repeat is None:
         return
-    cursor.rounds += 1
     names = scope(run, cursor.frame, args=bound.args, result=result)
-    if fault is None:
-        if repeat.collect is not None:
-            item = written(repeat.collect(names, run.now))
-            if isinstance(item, Missing):
-                fail(run, cursor, f"collect: {item.why}")
-                return
-            cursor.collected = [*(cursor.collected or ()), item]
-        if truth(run, cursor.frame, repeat.until, names) is True:
-            complete_call(run, cursor)
-            return
-    if cursor.rounds >= repeat.at_most:
-        fail(run, cursor, f"repeat: `{repeat.until.source}` was not true after {cursor.rounds} rounds")
-    else:
-        wait(run, cursor, repeat.wait)
+    if end_round(run, cursor, repeat, names, held=fault is None):
+        complete_call(run, cursor)
 
 
 def complete_call(run: Run, cursor: Cursor) -> None:
@@ -339,7 +326,4 @@ def complete_call(run: Run, cursor: Cursor) -> None:
     step, collected = cursor.row.step, cursor.collected
     if step is not None and collected is not None:
         keep_list(cursor.frame, step.id, copy(collected))
-    if why := invalid(run, cursor):
-        fail(run, cursor, f"validation: {why}")
-    else:
-        take(run, cursor, "completed")
+    finish(run, cursor)

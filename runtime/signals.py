@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, Protocol
 
 from guideway.statemachine.definition import Definition
 
-from .waits import waited_for
-
 
 class Signal(NamedTuple):
     """Something that has happened outside, with any JSON."""
@@ -47,7 +45,7 @@ class GivenSignals:
 
     def __init__(self, signals: Iterable[Signal], definition: Definition) -> None:
         self._left = list(signals)
-        self._for_steps = waited_for(definition)
+        self._for_steps = definition.signals_waited_for
 
     def next(self, awaited: Collection[str]) -> Signal | None:
         """The first that is waited for, or that no step waits for."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from guideway.statemachine.definition import OutcomeClass
 from guideway.statemachine.errors import HostError
 
+from .ending import class_of
 from .loading import rebuild
 from .plan import Plan
 from .run import Run
@@ -32,13 +32,7 @@ class Snapshot:
 
 def outcome_class(run: Run) -> str | None:
     """The class of the outcome, once there is one."""
-    if run.outcome is None:
-        return None
-    head = run.outcome.partition(":")[0]
-    if head in OutcomeClass.__members__.values():
-        return head
-    end = run.root.row.state.end
-    return end.outcome_class.value if end else None
+    return None if run.outcome is None else class_of(run.outcome, run.root.row.state.end)
 
 
 def take(run: Run) -> Snapshot:

@@ -26,9 +26,8 @@ def check_start(definition: Definition, now: datetime | None) -> None:
     Raises:
         HostError: skills nobody resolved, or no `now` where the playbook keeps time (S7).
     """
-    parts = (definition, *definition.callees.values())
-    if unresolved := dict.fromkeys(name for part in parts for name in part.unresolved_skills):
-        names = ", ".join(f"`{name}`" for name in unresolved)
+    if definition.unresolved_skills:
+        names = ", ".join(f"`{name}`" for name in definition.unresolved_skills)
         raise HostError(f"nobody said what tools these skills stand for: {names}; give load(..., skills={{...}})")
     if now is None and definition.timed:
         raise HostError(f"`{definition.id}` keeps time; start the session with now=datetime.now(UTC)")
@@ -75,7 +74,7 @@ def check_predicates(definition: Definition, given: Predicates | None) -> Predic
     if given is not None and not isinstance(given, Mapping):
         raise HostError(f"the predicates are a map of names and functions, not {told(given)}")
     given = given or {}
-    for part in (definition, *definition.callees.values()):
+    for part in definition.playbooks:
         for name in part.predicates:
             if not callable(given.get(name)):
                 raise HostError(

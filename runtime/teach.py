@@ -69,7 +69,7 @@ def refuse(
     run.verdicts.append(denial)
     run.record(
         "decided", bound.call_id, bound.tool, bound.args, "deny", denial.step, at.row.name, code, detail or None,
-        denial.rule, denial.because, at.frame.path or None,
+        denial.rule, denial.because, at.frame.shown,
     )  # fmt: skip
     if run.turn is not None and by_gate and not bound.automatic and code not in ("after_failed", "run_over"):
         run.turn.denied = True
@@ -153,7 +153,7 @@ def legal(run: Run) -> Iterator[LegalCall]:
     for cursor in (run.single,) if run.single is not None else run.leaves():
         if cursor.row.kind is StateKind.STEP:
             yield from legal_in(run, cursor)
-    for frame in (run.frame, *run.frames):
+    for frame in run.playbooks():
         for name in frame.plan.definition.optional_tools:
             tool = frame.plan.tool(name)
             rules = (tool.where.source,) if tool and tool.where else ()

@@ -12,11 +12,10 @@ from .cursors import Cursor
 from .ending import end_by_engine, publish
 from .issue import no_event, reject
 from .leaving import path_of, void
-from .moves import take
+from .moves import finish, take
 from .run import Run, Status, Timer
 from .turns import follow, start_macro_step
 from .verdicts import Ask
-from .waits import done
 
 MOST = 10_000
 """Timers that may fire in one verb: a deadline that leads back to its own step, and years of silence, come to more."""
@@ -92,7 +91,7 @@ def fire(run: Run, timer: Timer, now: datetime) -> None:
         remind(run, timer.about)
     elif timer.kind in ("due", "wake") and cursor is not None:
         run.commands.pop(timer.about, None)
-        done(run, cursor) if timer.kind == "due" else run.fresh.append(cursor)
+        finish(run, cursor) if timer.kind == "due" else run.fresh.append(cursor)
     follow(run)
 
 

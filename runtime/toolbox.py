@@ -119,7 +119,7 @@ def missing_tools(definition: Definition, tools: Tools) -> Iterator[str]:
     Optional tools and patterns are passed over: a run may never need them.
     """
     told: set[str] = set()
-    for part in parts(definition):
+    for part in definition.playbooks:
         whose = "" if part is definition else f" of `{part.id}`"
         for step in part.steps.values():
             for tool in needed(part, step):
@@ -127,11 +127,6 @@ def missing_tools(definition: Definition, tools: Tools) -> Iterator[str]:
                     told.add(tool)
                     where = f" ({step.span})" if step.span else ""
                     yield f"no tool `{tool}` was given, and step `{step.id}`{whose} calls it{where}"
-
-
-def parts(definition: Definition) -> tuple[Definition, ...]:
-    """The playbook itself, and every one that it calls."""
-    return (definition, *definition.callees.values())
 
 
 def needed(definition: Definition, step: Step) -> list[str]:
@@ -147,7 +142,7 @@ def needed(definition: Definition, step: Step) -> list[str]:
 
 def first_agent_step(definition: Definition) -> str | None:
     """The first step of the page in which an agent works; else that of a playbook it calls."""
-    states = (state for part in parts(definition) for state in part.states.values())
+    states = (state for part in definition.playbooks for state in part.states.values())
     names = (state.step.id for state in states if state.kind is StateKind.STEP and state.step is not None)
     return next(names, None)
 

@@ -115,7 +115,7 @@ def carry_out(run: Run, bound: Bound, decision: Admit) -> None:
     bound.answer = Allow(bound.call_id, bound.tool, bound.step, True)
     run.verdicts.append(bound.answer)
     note(run, bound, "allow")
-    run.record("settled", bound.call_id, bound.tool, "ok", None, True, bound.step, cursor.frame.path or None)
+    run.record("settled", bound.call_id, bound.tool, "ok", None, True, bound.step, cursor.frame.shown)
     if turn is not None:
         turn.succeeded = True
     run.nudges = run.refusals = 0

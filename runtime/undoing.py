@@ -6,12 +6,11 @@ from typing import Any
 
 from guideway.statemachine.expressions import Unknown as Missing
 
-from .completion import invalid
 from .cursors import Cursor
 from .facts import copy
 from .frames import Frame
 from .issue import make
-from .moves import fail, take
+from .moves import fail, finish
 from .questions import text
 from .run import Bound, Run
 
@@ -79,11 +78,3 @@ def undone(frame: Frame, bound: Bound) -> None:
     """The success is taken back, and is not taken back twice."""
     owner = frame.owner
     owner.done = [entry for entry in owner.done or () if entry is not bound.reverses] or None
-
-
-def finish(run: Run, cursor: Cursor) -> None:
-    """Nothing is left to take back."""
-    if why := invalid(run, cursor):
-        fail(run, cursor, f"validation: {why}")
-        return
-    take(run, cursor, "completed")

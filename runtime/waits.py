@@ -5,17 +5,15 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any
 
-from guideway.statemachine.conditions import Signalled, leaves
-from guideway.statemachine.definition import Definition, StateKind
+from guideway.statemachine.definition import StateKind
 from guideway.statemachine.errors import HostError
 
 from .calls import told
-from .completion import invalid
 from .cursors import Cursor
 from .facts import copy
 from .issue import wait
 from .leaving import wait_id
-from .moves import fail, take
+from .moves import finish
 from .run import Run
 from .scope import truth
 from .undoing import can_go_on, undo_next
@@ -31,7 +29,7 @@ def begin_wait(run: Run, cursor: Cursor) -> None:
     if step is None or step.wait is None:
         return
     if step.wait.seconds is not None:
-        wait(run, cursor, step.wait.seconds, "due") if step.wait.seconds > 0 else done(run, cursor)
+        wait(run, cursor, step.wait.seconds, "due") if step.wait.seconds > 0 else finish(run, cursor)
     elif step.wait.signal is not None:
         await_signal(run, cursor, step.wait.signal)
     elif not holds_now(run, cursor):
@@ -56,7 +54,7 @@ def holds_now(run: Run, cursor: Cursor) -> bool:
         return False
     if truth(run, cursor.frame, step.wait.until) is not True:
         return False
-    done(run, cursor)
+    finish(run, cursor)
     return True
 
 
@@ -80,19 +78,11 @@ def look_again(run: Run, cursor: Cursor) -> bool:
     return True
 
 
-def done(run: Run, cursor: Cursor) -> None:
-    """The wait is over."""
-    if why := invalid(run, cursor):
-        fail(run, cursor, f"validation: {why}")
-        return
-    take(run, cursor, "completed")
-
-
 def signal(run: Run, name: str, data: Any) -> None:
     """A signal has come: the first cursor in order that waits for it takes it, else it is kept."""
     run.signals += 1
     run.signalled[name] = run.signals
-    if name not in waited_for(run.plan.definition):
+    if name not in run.plan.definition.signals_waited_for:
         return
     run.mail.setdefault(name, []).append(data)
     waiting = (c for c in run.leaves() if (step := c.row.step) and step.wait and step.wait.signal == name)
@@ -108,20 +98,7 @@ def consume(run: Run, cursor: Cursor, name: str) -> None:
     if not kept:
         del run.mail[name]
     cursor.frame.write("signals", name, data)
-    done(run, cursor)
-
-
-def waited_for(definition: Definition) -> set[str]:
-    """The signals that some step of the playbook, or of one it calls, waits for."""
-    parts = (definition, *definition.callees.values())
-    return {step.wait.signal for part in parts for step in part.steps.values() if step.wait and step.wait.signal}
-
-
-def awaited(definition: Definition) -> set[str]:
-    """Those, and the signals by which a playbook ends."""
-    parts = (definition, *definition.callees.values())
-    conditions = (leaf for part in parts for branch in part.termination for leaf in leaves(branch.condition))
-    return waited_for(definition) | {leaf.name for leaf in conditions if isinstance(leaf, Signalled)}
+    finish(run, cursor)
 
 
 def check_signal(run: Run, name: object) -> None:
@@ -131,7 +108,7 @@ def check_signal(run: Run, name: object) -> None:
     Raises:
         HostError: it is misspelt, or no text, or too many of its name are kept already.
     """
-    known = awaited(run.plan.definition)
+    known = run.plan.definition.signals
     if not isinstance(name, str):
         raise HostError(f"a signal has a name, not {told(name)}")
     if name not in known:

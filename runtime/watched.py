@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import NoReturn
 
 from guideway.statemachine.errors import HostError
 from guideway.statemachine.machine import Machine
@@ -13,6 +14,7 @@ from guideway.statemachine.tools import CONTROL
 from . import quick, snapshot
 from .control import at_work
 from .ending import break_off
+from .loading import twin
 from .owing import owes
 from .records import Record, own_record, spread
 from .reports import waits
@@ -43,6 +45,10 @@ class Watched:
     def _open(self) -> None:
         """Let the first verb in."""
         self._gate.enter()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Put the token where the next verb finds it; what the run holds nothing in takes no room from now on."""
         ready = quick.is_ready(self._run)
         self._run.rest()
         self._gate.leave(ready)
@@ -57,9 +63,7 @@ class Watched:
                 quick.thaw(self._run, held)
             yield self._run
         finally:
-            ready = quick.is_ready(self._run)
-            self._run.rest()
-            gate.leave(ready)
+            self._let_go()
 
     @contextmanager
     def _verb(self, now: datetime | None) -> Iterator[None]:
@@ -83,24 +87,25 @@ class Watched:
             self._undo(saved, before, seen)
             if saved is None:
                 break_off(run)  # a fault of our own, half way through: nothing may be admitted any more
-            if damaged := self._damage(error):
-                raise damaged from error
-            raise
+            self._raise(error)
         finally:
             run.busy = False
 
-    def _break_off(self) -> None:
+    def _break_off(self, error: BaseException) -> NoReturn:
         """The fast path was cut off half way (Ctrl-C): take the token wherever it is, and admit nothing any more."""
         self._free.clear()
         self._held.clear()
         self._gate.inside = True
         break_off(self._run)
+        self._raise(error)
 
-    def _damage(self, error: BaseException) -> HostError | None:
-        """What a fault is in a run that was restored: its snapshot does not hold together, and nobody could see it."""
+    def _raise(self, error: BaseException) -> NoReturn:
+        """In a run that was restored a fault of ours says that the snapshot does not hold together; else it stands."""
         if self._run.restored and not self.machine.materialized and isinstance(error, NO_FAULT_OF_THE_HOST):
-            return HostError(f"the snapshot this session was restored from is damaged: {type(error).__name__} {error}")
-        return None
+            raise HostError(
+                f"the snapshot this session was restored from is damaged: {type(error).__name__} {error}"
+            ) from error
+        raise error
 
     def _undo(self, saved: Run | None, before: datetime | None, seen: int) -> None:
         self._run.now = before
@@ -111,8 +116,7 @@ class Watched:
     def _backup(self) -> Run:
         """A copy to go back to, should a callback of the machine raise, or the verb be the host's mistake (S8, S52)."""
         run = self._run
-        saved = snapshot.restore(run.plan, snapshot.take(run))
-        saved.predicates = run.predicates
+        saved = twin(run)
         saved.shown, saved.records = run.shown, list(run.records)
         return saved
 

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any
 
 from .approvals import Approval
-from .conditions import Condition, TimeLimit, leaves
+from .conditions import Condition, Signalled, TimeLimit, leaves
 from .expressions import Expression
 from .policies import Policy
 from .span import Span
@@ -219,6 +219,25 @@ class Definition:
         return frozenset(step.playbook.playbook for step in self.steps.values() if step.playbook)
 
     @property
+    def playbooks(self) -> tuple[Definition, ...]:
+        """This playbook, and every one that it calls."""
+        return (self, *self.callees.values())
+
+    @cached_property
+    def signals_waited_for(self) -> frozenset[str]:
+        """The outside signals that some step of the playbook, or of one it calls, waits for."""
+        waits = (step.wait for part in self.playbooks for step in part.steps.values() if step.wait)
+        return frozenset(wait.signal for wait in waits if wait.signal)
+
+    @cached_property
+    def signals(self) -> frozenset[str]:
+        """Those, and the signals by which a playbook ends."""
+        conditions = (
+            leaf for part in self.playbooks for branch in part.termination for leaf in leaves(branch.condition)
+        )
+        return self.signals_waited_for | {leaf.name for leaf in conditions if isinstance(leaf, Signalled)}
+
+    @cached_property
     def timed(self) -> bool:
         """Some timer can run or the clock is read, so a session refuses to start without `now` (S7)."""
         if any(isinstance(leaf, TimeLimit) for branch in self.termination for leaf in leaves(branch.condition)):

@@ -11,9 +11,8 @@ from typing import Any
 
 from guideway.runtime.clocks import Clock, LeapingClock, StillClock, WallClock
 from guideway.runtime.signals import GivenSignals, Signal
-from guideway.runtime.toolbox import load_functions, parts
+from guideway.runtime.toolbox import load_functions
 from guideway.runtime.users import ScriptedUser, User
-from guideway.runtime.waits import awaited
 from guideway.statemachine.canonical import read
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.errors import HostError
@@ -88,7 +87,7 @@ def signals_of(definition: Definition, given: Sequence[str]) -> GivenSignals:
 def signal_of(definition: Definition, text: str) -> Signal:
     """One signal."""
     name, equals, data = text.partition("=")
-    known = sorted(awaited(definition))
+    known = sorted(definition.signals)
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(f'`{n}`' for n in known) or 'none'}"
@@ -112,7 +111,7 @@ def predicates_of(definition: Definition, given: str | None) -> Predicates:
         found: Predicates = dict(load_functions(given, "PREDICATES")) if given is not None else {}
     except HostError as fault:
         raise MisuseError(f"--predicates: {fault}") from None
-    for part in parts(definition):
+    for part in definition.playbooks:
         for name in part.predicates:
             if name not in found:
                 raise MisuseError(f"--predicates: no predicate `{name}` was given, and `{part.id}` asks it")
