@@ -1,0 +1,1 @@
+"""An agent over a session: the loop between a model, its tools and the gate."""

@@ -1,0 +1,1 @@
+"""What happened in a run, kept so that it survives the program."""

@@ -1,0 +1,1 @@
+"""Spans and log lines of runs, for those who watch many."""

@@ -1,0 +1,1 @@
+"""The enforcement API of the seed, on top of `Session`."""

@@ -1,0 +1,1 @@
+"""Hooks: the native protocol, and four dialects."""

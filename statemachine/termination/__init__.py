@@ -1,0 +1,1 @@
+"""When a run ends: conditions that combine with `&`, `|` and `~`."""
