@@ -9,7 +9,7 @@ from guideway.statemachine.span import Span
 
 from .records import stamp
 from .verdicts import WORDS as ANSWERS
-from .verdicts import Allow, Ask, Cancel, Defer, Deny, LegalCall, NeedsApproval, RunCall, Wait
+from .verdicts import Allow, Ask, Cancel, Defer, Deny, Illegal, LegalCall, NeedsApproval, RunCall, Wait
 
 OFFER = ("tool", "step", "where", "because", "left", "needed", "needs_approval", "carries")
 
@@ -57,7 +57,7 @@ def answer_of(data: list[Any] | None) -> Any:
     kind, *values = data
     if kind == "deny":
         return denial_of(values)
-    classes: dict[str, Any] = {"allow": Allow, "defer": Defer, "needs_approval": NeedsApproval}
+    classes: dict[str, Any] = {"allow": Allow, "defer": Defer, "needs_approval": NeedsApproval, "illegal": Illegal}
     return classes[kind](*(tuple(v) if isinstance(v, list) else v for v in values))
 
 

@@ -62,6 +62,23 @@ class Question:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
+ALLOWING = ("step", "call")
+"""What an approval is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One decision: its verb, what it may be on, who makes it (nobody: the host), what it does, and its arguments."""
+
+    verb: str
+    of: tuple[str, ...]
+    by: str | None
+    effect: Callable[[Run, Pending, str | None], None]
+    data: Mapping[str, Any]
+    groups: tuple[str, ...] = ()
+    check: Callable[[Pending], str | None] = lambda pending: None
+
+
 class Approvals:
     """
     Decide what a session waits for.  `by` names the person; an approval that lists approvers takes nobody else.
@@ -97,18 +114,21 @@ class Approvals:
         """
         mine = member_of(groups)
         said, check = partial(granted, note=words(note), groups=mine), partial(no_more, by=person(by), groups=mine)
-        return self._decide(approval_id, person(by), now, said, of=("step", "call"), groups=mine, check=check)
+        data = {"by": by, "groups": mine, "note": note}
+        return self._decide(approval_id, now, Deed("approve", ALLOWING, person(by), said, data, mine, check))
 
     def reject(
         self, approval_id: str, *, by: str, groups: Collection[str] = (), note: str = "", now: datetime | None = None
     ) -> Decided:
         """Refuse it; one person is enough."""
-        said = partial(rejected, note=words(note))
-        return self._decide(approval_id, person(by), now, said, of=("step", "call"), groups=member_of(groups))
+        mine, said = member_of(groups), partial(rejected, note=words(note))
+        data = {"by": by, "groups": mine, "note": note}
+        return self._decide(approval_id, now, Deed("reject", ALLOWING, person(by), said, data, mine))
 
     def withdraw(self, approval_id: str, *, note: str = "", now: datetime | None = None) -> Decided:
         """Give the question up on the host's own authority: it counts as rejected, and the record names nobody."""
-        return self._decide(approval_id, None, now, partial(rejected, note=words(note)), of=("step", "call"))
+        said = partial(rejected, note=words(note))
+        return self._decide(approval_id, now, Deed("withdraw", ALLOWING, None, said, {"note": note}))
 
     def answer(
         self,
@@ -127,48 +147,42 @@ class Approvals:
         A label outside the choices, a field missing, unknown or of another type, or a person it is not for: refused,
         and nothing has changed.
         """
-        given = copied_fields(fields or {})
+        given, mine = copied_fields(fields or {}), member_of(groups)
         said = partial(
             answer_with, answer=clean(answer) if isinstance(answer, str) else answer, fields=given, note=words(note)
         )
         check = partial(wrong_answer, answer=answer, fields=given)
-        return self._decide(approval_id, person(by), now, said, of=("ask",), groups=member_of(groups), check=check)
+        data = {"answer": answer, "by": by, "fields": given, "groups": mine, "note": note}
+        return self._decide(approval_id, now, Deed("answer", ("ask",), person(by), said, data, mine, check))
 
     def happened(
         self, approval_id: str, result: Any = None, *, by: str, note: str = "", now: datetime | None = None
     ) -> Decided:
         """Reconcile an unknown call: it happened, with this result (S24)."""
-        found = partial(reconcile, outcome=own(Succeeded(result)), note=words(note))
-        return self._decide(approval_id, person(by), now, found, of=("reconcile",))
+        outcome = own(Succeeded(result))
+        found, data = partial(reconcile, outcome=outcome, note=words(note)), {"result": result, "by": by, "note": note}
+        return self._decide(approval_id, now, Deed("happened", ("reconcile",), person(by), found, data))
 
     def did_not_happen(self, approval_id: str, *, by: str, note: str = "", now: datetime | None = None) -> Decided:
         """Reconcile an unknown call: it did not happen, so it may be made again."""
         found = partial(reconcile, outcome=Settled("cancelled"), note=words(note))
-        return self._decide(approval_id, person(by), now, found, of=("reconcile",))
+        data = {"by": by, "note": note}
+        return self._decide(approval_id, now, Deed("did_not_happen", ("reconcile",), person(by), found, data))
 
-    def _decide(
-        self,
-        approval_id: str,
-        by: str | None,
-        now: datetime | None,
-        effect: Callable[[Run, Pending, str | None], None],
-        of: tuple[str, ...],
-        groups: tuple[str, ...] = (),
-        check: Callable[[Pending], str | None] = lambda pending: None,
-    ) -> Decided:
+    def _decide(self, approval_id: str, now: datetime | None, deed: Deed) -> Decided:
         session = self._session
         if not isinstance(approval_id, str):
             raise HostError(f"an approval is named by a text, not {told(approval_id)}")
-        with session._inside(), session._verb(now):
+        with session._inside(), session._verb(now, deed.verb, approval_id=approval_id, **deed.data):
             run = session._run
             pending = run.pending.get(approval_id)
             if pending is None and approval_id not in run.retired:
                 raise HostError(f"nobody is asked {approval_id!r}")
-            why = objection(run, pending, approval_id, by, of, groups)
+            why = objection(run, pending, approval_id, deed)
             if why is None and pending is not None:
-                why = check(pending)
+                why = deed.check(pending)
             if why is None and pending is not None:
-                effect(run, pending, by)
+                deed.effect(run, pending, deed.by)
                 follow(run)
             return Decided(why is None, why or "", session._progress())
 
@@ -225,16 +239,14 @@ def person(by: object) -> str:
     return clean(by)
 
 
-def objection(
-    run: Run, pending: Pending | None, approval_id: str, by: str | None, of: tuple[str, ...], groups: tuple[str, ...]
-) -> str | None:  # fmt: skip
+def objection(run: Run, pending: Pending | None, approval_id: str, deed: Deed) -> str | None:
     """Why the decision does not count."""
     if pending is None:
         return f"it is decided already: {run.retired[approval_id]}"
-    if pending.of not in of:
+    if pending.of not in deed.of:
         asks = {"reconcile": "whether a call happened", "ask": "for an answer"}
         return f"this asks {asks.get(pending.of, 'for an approval')}"
-    return None if by is None else objection_to(pending, by, groups)
+    return None if deed.by is None else objection_to(pending, deed.by, deed.groups)
 
 
 def granted(run: Run, pending: Pending, by: str | None, note: str, groups: tuple[str, ...]) -> None:

@@ -27,9 +27,33 @@ class ToolCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a model turn cost, as its provider reports it."""
+    """
+    What a model turn cost, as its provider reports it.
+
+    `tokens` is the total; where only its parts are given, it is their sum.  `cost` is in the currency of the price
+    table that made it.
+
+    >>> Usage(input_tokens=11, output_tokens=7).tokens
+    18
+    """
 
     tokens: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.tokens == 0 and is_count(self.input_tokens) and is_count(self.output_tokens):
+            object.__setattr__(self, "tokens", self.input_tokens + self.output_tokens)
+
+    def __add__(self, other: Usage) -> Usage:
+        """What both cost together."""
+        return Usage(
+            self.tokens + other.tokens,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost + other.cost,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +85,22 @@ class Unknown:
     """Nobody can say whether the call happened: a crash, a lost connection, a time-out in mid-air."""
 
 
-Outcome = Succeeded | Failed | Cancelled | Unknown
+@dataclass(frozen=True, slots=True)
+class Substituted:
+    """
+    The tool did not run: something beside it, such as a hook with a cache, gave this result (S53).
 
-WORDS: Mapping[type, str] = {Succeeded: "ok", Failed: "error", Cancelled: "cancelled", Unknown: "unknown"}
+    It is evidence for a tool that only reads; of any other the call did not happen, whatever the model is shown.
+    """
+
+    result: Any = None
+
+
+Outcome = Succeeded | Failed | Cancelled | Unknown | Substituted
+
+WORDS: Mapping[type, str] = {
+    Succeeded: "ok", Failed: "error", Cancelled: "cancelled", Unknown: "unknown", Substituted: "ok",
+}  # fmt: skip
 
 
 def is_count(value: Any) -> bool:

@@ -114,7 +114,7 @@ def verdict(run: Run, frame: Frame, outcome: str) -> str:
     broken = breach(frame)
     if broken is not None:
         run.record("policy", broken.id, "open", frame.shown)
-    if end is None or end.outcome_class is not OutcomeClass.SUCCESS or outcome != end.outcome:
+    if not succeeds(end, outcome):
         return outcome
     if broken is not None:
         return f"failed:policy:{broken.id}"
@@ -123,6 +123,13 @@ def verdict(run: Run, frame: Frame, outcome: str) -> str:
     if frame.incomplete:
         return f"incomplete:{frame.incomplete[0].rpartition(']/')[2]}"
     return outcome
+
+
+def succeeds(end: End | None, outcome: str) -> bool:
+    """The end is one of class success: a declared one, or the host's word in a place that is no end."""
+    if end is None:
+        return outcome == OutcomeClass.SUCCESS
+    return end.outcome_class is OutcomeClass.SUCCESS and outcome == end.outcome
 
 
 def class_of(outcome: str, end: End | None) -> str | None:

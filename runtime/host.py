@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from guideway.statemachine.definition import OutcomeClass
 from guideway.statemachine.errors import HostError
 
 from .calls import told
 from .cursors import Cursor
+from .ending import begin_ending, required_open
 from .issue import past_approval
 from .leaving import path_of, void
 from .moves import fail as fail_step
@@ -46,6 +48,25 @@ def fail(run: Run, note: str, step: str | None = None) -> None:
     """Let the step fail."""
     cursor = at_step(run, "fail", note, step)
     fail_step(run, cursor, f"by the host{': ' + words(note) if note else ''}")
+    follow(run)
+
+
+def stop(run: Run, reason: str, goal: bool) -> None:
+    """
+    End the run where it stands; with `goal`, as a termination branch that is one would (S37).
+
+    Raises:
+        HostError: the run is over already, or the reason is no text.
+    """
+    reason = words(reason, "a reason")
+    if run.ending is not None:
+        raise HostError(f"the run is over already ({run.ending})")
+    run.record("host", "stop", "", reason or None, None)
+    if not goal:
+        outcome = f"stopped:{reason or 'host'}"
+    else:
+        outcome = f"incomplete:{reason}" if required_open(run.frame) else str(OutcomeClass.SUCCESS)
+    begin_ending(run, outcome)
     follow(run)
 
 

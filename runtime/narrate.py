@@ -165,6 +165,9 @@ def _decided(record: Mapping[str, Any], definition: Definition) -> Iterator[Line
             if code == "policy" and (because := record.get("because")):
                 reason += f", because {printable(because)}"
             yield Line(Mark.DENY, f"{call}: {code}: {reason}", 1)
+        case "illegal":
+            code = record.get("code", "")
+            yield Line(Mark.FAULT, f"{call}: against the playbook ({code}: {REASONS.get(code, code)}); it runs", 1)
         case "defer":
             yield Line(Mark.DEFER, f"{call}: {detail}", 1)
         case _:

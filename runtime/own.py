@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from guideway.statemachine.canonical import canonical
 from guideway.statemachine.errors import HostError
 
-from .calls import WORDS, Failed, Outcome, Succeeded, error_value, told
+from .calls import WORDS, Failed, Outcome, Substituted, Succeeded, error_value, told
 from .facts import copy
 
 
@@ -57,7 +57,7 @@ def words(text: object, what: str = "a note") -> str:
 def own(outcome: Outcome) -> Settled:
     """Copy an outcome, so that nothing the host does later changes what happened."""
     word = WORDS[type(outcome)]
-    if isinstance(outcome, Succeeded):
+    if isinstance(outcome, Succeeded | Substituted):
         try:
             return Settled(word, copy(outcome.result))
         except ValueError as error:

@@ -12,6 +12,7 @@ from .candidates import Admit, Hold
 from .control import at_work
 from .ending import check_termination
 from .facts import copy
+from .loading import twin
 from .owing import judge
 from .own import clean, same_json
 from .questions import write
@@ -40,6 +41,13 @@ def check_reply(calls: object, text: object, usage: object) -> None:
         raise HostError(f"the text of a reply is a str, not {type(text).__name__}")
     if usage is not None and not (isinstance(usage, Usage) and is_count(usage.tokens)):
         raise HostError(f"usage is a Usage with a count of tokens, not {told(getattr(usage, 'tokens', usage))}")
+
+
+def foresee_all(run: Run, calls: Sequence[ToolCall]) -> list[Verdict]:
+    """What `open_turn` would answer to a whole reply, tried on a copy of the run."""
+    tried = twin(run)
+    tried.silent = True
+    return open_turn(tried, calls, "", None)
 
 
 def open_turn(run: Run, calls: Sequence[ToolCall], text: str, usage: Usage | None) -> list[Verdict]:

@@ -39,6 +39,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "signalled": ("signal", "data"),
     "claimed": ("confidence",),
     "host": ("verb", "step", "note", "frame"),
+    "noted": ("name", "data"),
     "called": ("playbook", "step", "state", "inputs", "frame"),
     "returned": ("playbook", "outcome", "frame"),
     "closed": ("step", "event", "why", "frame"),

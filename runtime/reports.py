@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guideway.statemachine.errors import HostError
+from guideway.statemachine.tools import Effect
 
-from .calls import Outcome, Succeeded, told
+from .calls import Outcome, Substituted, Succeeded, told
+from .gate import effect_of
 from .own import CONTROL_DONE, Settled, own, same_outcome
 from .run import Bound, Run, Status
 from .turns import follow, settle
@@ -23,7 +25,8 @@ def check_report(call_id: object, outcome: object) -> None:
     if not isinstance(call_id, str):
         raise HostError(f"a call id is a text, not {told(call_id)}")
     if not isinstance(outcome, Outcome):
-        raise HostError(f"the outcome of a call is Succeeded, Failed, Cancelled or Unknown, not {told(outcome)}")
+        known = "Succeeded, Failed, Cancelled, Unknown or Substituted"
+        raise HostError(f"the outcome of a call is {known}, not {told(outcome)}")
 
 
 def running(run: Run, call_id: str) -> Bound | None:
@@ -34,7 +37,8 @@ def running(run: Run, call_id: str) -> Bound | None:
 
 def arrive(run: Run, bound: Bound, outcome: Outcome) -> None:
     """An agent's outcome waits for those of earlier calls of its turn (S15); others are applied as they arrive."""
-    bound.outcome = own(outcome)
+    bound.outcome = taken(run, bound, outcome)
+    bound.substituted = isinstance(outcome, Substituted)
     bound.status = Status.ARRIVED
     run.commands.pop(bound.call_id, None)
     if bound.automatic or bound.orphan or run.turn is None or bound not in run.turn.calls:
@@ -42,6 +46,14 @@ def arrive(run: Run, bound: Bound, outcome: Outcome) -> None:
     elif next(call for call in run.turn.calls if call.holds) is not bound:
         run.record("arrived", bound.call_id, bound.outcome.word)
     follow(run)
+
+
+def taken(run: Run, bound: Bound, outcome: Outcome) -> Settled:
+    """The outcome, copied.  A result that no tool gave is evidence of a read; no write happened by it (S53)."""
+    found = own(outcome)
+    if isinstance(outcome, Substituted) and effect_of(run, bound) is not Effect.READ:
+        return Settled("cancelled", found.value)
+    return found
 
 
 def heard_before(run: Run, call_id: str, outcome: Outcome) -> None:
@@ -53,13 +65,21 @@ def heard_before(run: Run, call_id: str, outcome: Outcome) -> None:
     """
     bound = run.outstanding.get(call_id)
     known = bound.outcome if bound is not None else how_settled(run, call_id)
-    if known is not None and (same_outcome(known, own(outcome)) or is_control(known, outcome)):
+    if known is not None and (same(known, outcome) or is_control(known, outcome)):
         return
     if bound is not None and bound.status is Status.PENDING:
         raise HostError(f"call {told(call_id)} waits for a person; it must not have run")
     if call_id in run.settled or bound is not None:
         raise HostError(f"call {told(call_id)} is settled already, with another outcome")
     raise HostError(f"no call {told(call_id)} was admitted; report only calls whose verdict is allowed")
+
+
+def same(known: Settled, outcome: Outcome) -> bool:
+    """The same end, reported twice."""
+    found = own(outcome)
+    if isinstance(outcome, Substituted) and known.word == "cancelled":
+        found = found._replace(word="cancelled")
+    return same_outcome(known, found)
 
 
 def how_settled(run: Run, call_id: str) -> Settled | None:

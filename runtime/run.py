@@ -49,8 +49,8 @@ class Bound:
     """A call, bound to the cursor, visit and entry it was admitted under (S14.9)."""
 
     __slots__ = (
-        "answer", "approved", "args", "automatic", "call_id", "cursor", "fault", "frame", "line", "lost", "orphan",
-        "outcome", "reverses", "status", "step", "tool", "visit",
+        "answer", "approved", "args", "automatic", "call_id", "cursor", "fault", "frame", "illegal", "line", "lost",
+        "orphan", "outcome", "reverses", "status", "step", "substituted", "tool", "visit",
     )  # fmt: skip
 
     def __init__(self, call_id: str, tool: str, args: dict[str, Any], automatic: bool = False) -> None:
@@ -66,6 +66,10 @@ class Bound:
         """where its result is kept"""
         self.lost = False
         """the program stopped while it ran, so that nobody saw its outcome (S54)"""
+        self.illegal = False
+        """the playbook does not allow it, and the session only records: it runs, and moves nothing (S55)"""
+        self.substituted = False
+        """its result was given by something beside the tool (S53)"""
         self.reverses: list[Any] | None = None
         """the success it takes back, of those in the frame's log"""
         self.step = ""
@@ -179,10 +183,10 @@ class Run:
     __slots__ = (
         "_closers", "_commands", "_frames", "_fresh", "_held", "_mail", "_opened", "_outstanding", "_pending",
         "_restless", "_retired", "_shown", "_signalled", "_timers", "_verdicts", "_waiting", "_watching", "busy",
-        "calls", "claims", "confidence", "ending", "entered", "frame", "iterations", "most", "moves", "now",
-        "nudges", "numbered", "openings", "outcome", "plan", "predicates", "records", "refusals", "restored",
-        "root", "run_id", "settled", "signals", "silent", "single", "size", "started", "started_by", "strays",
-        "text", "text_only", "tokens", "turn",
+        "calls", "claims", "confidence", "ending", "entered", "forgotten", "frame", "iterations", "mode", "most",
+        "moves", "now", "nudges", "numbered", "openings", "outcome", "plan", "predicates", "records", "refusals",
+        "restored", "root", "run_id", "settled", "signals", "silent", "single", "size", "started", "started_by",
+        "strays", "text", "text_only", "tokens", "turn",
     )  # fmt: skip
 
     waiting = Table[list[Bound]](list)
@@ -262,6 +266,10 @@ class Run:
         """the outcome, once it is fixed (S40)"""
         self.outcome: str | None = None
         """the outcome, once it is published"""
+        self.mode = "enforce"
+        """or `record`, or `shadow` (S55)"""
+        self.forgotten = 0
+        """records that were kept elsewhere and are not in memory any more"""
         self.silent = False
         """a copy on which something is tried: nothing that is registered on a machine hears of it"""
         self.restored = False

@@ -18,7 +18,7 @@ VERSION = 2
 
 PLAIN = (
     "run_id", "started_by", "iterations", "calls", "tokens", "nudges", "refusals", "numbered", "confidence", "text",
-    "text_only", "ending", "outcome", "claims", "signals",
+    "text_only", "ending", "outcome", "claims", "signals", "mode",
 )  # fmt: skip
 COPIED = ("retired", "mail", "signalled")
 FRAME_TABLES = (
@@ -30,7 +30,7 @@ REGISTERS = (
     "shown", "collected", "rejected", "probed",
 )  # fmt: skip
 PLACE = ("state", "frame", "parent")
-PARTS = ("call_id", "tool", "args", "automatic", "step", "visit", "orphan", "approved")
+PARTS = ("call_id", "tool", "args", "automatic", "step", "visit", "orphan", "approved", "illegal", "substituted")
 
 
 class Numbers:

@@ -16,11 +16,12 @@ from guideway.statemachine.machine import Machine
 from . import quick, snapshot
 from .calls import Outcome, Succeeded, ToolCall, Usage, told
 from .crash import recover
-from .host import complete, fail, skip
+from .host import complete, fail, skip, stop
+from .lenient import check_mode
 from .moves import enter
-from .own import clean
+from .own import clean, words
 from .plan import plan_of
-from .proposals import check_reply, foresee, open_turn, repeated
+from .proposals import check_reply, foresee, foresee_all, open_turn, repeated
 from .reports import arrive, check_report, heard_before, running
 from .run import Predicates, Run
 from .start import check_inputs, check_predicates, check_start, openly, set_limits
@@ -29,6 +30,7 @@ from .turns import follow, react
 from .verdicts import Progress, Verdict
 from .waits import check_signal, payload, signal
 from .watched import Watched
+from .witnessing import witness
 
 
 class Session(Watched):
@@ -60,12 +62,14 @@ class Session(Watched):
         run_id: str = "run",
         started_by: str = "",
         predicates: Predicates | None = None,
+        mode: str = "enforce",
     ) -> None:
         plan = plan_of(machine)
         check_start(plan.definition, now)
         values = check_inputs(plan.definition, {} if inputs is None else inputs)
         asked = check_predicates(plan.definition, predicates)
         run = Run(plan, values, clean(run_id), clean(started_by), utc(now), asked)
+        run.mode = check_mode(mode)
         self._attach(machine, run)
         shown, by = openly(plan.definition, values), run.started_by or None
         run.record("started", plan.definition.id, plan.definition.digest, run.run_id, by, run.root.state, shown)
@@ -118,7 +122,7 @@ class Session(Watched):
             HostError: as for `restore`.
         """
         session = cls.restore(machine, saved, predicates=predicates)
-        with session._inside(), session._verb(now):
+        with session._inside(), session._verb(now, "recover"):
             recover(session._run)
         return session
 
@@ -155,7 +159,7 @@ class Session(Watched):
         with self._inside():
             if self._run.turn is not None:
                 return repeated(self._run, calls)
-            with self._verb(now):
+            with self._verb(now, "propose", calls=calls, text=text, usage=usage):
                 return open_turn(self._run, calls, text, usage)
 
     def observe(self, call_id: str, outcome: Outcome, now: datetime | None = None) -> Progress:
@@ -190,14 +194,14 @@ class Session(Watched):
             if running(run, call_id) is None:
                 heard_before(run, call_id, outcome)
                 return self._progress()
-            with self._verb(now):
+            with self._verb(now, "observe", call_id=call_id, outcome=outcome):
                 if (bound := running(run, call_id)) is not None:  # else a deadline came first, and ended the run
                     arrive(run, bound, outcome)
                 return self._progress()
 
     def tick(self, now: datetime) -> Progress:
         """Let time pass: fire what is due by `now`, and look at what is waited for."""
-        with self._inside(), self._verb(now):
+        with self._inside(), self._verb(now, "tick"):
             if self._run.watching:
                 follow(self._run)
             return self._progress()
@@ -206,7 +210,7 @@ class Session(Watched):
         """Note the confidence (0 to 1) that the agent, or a check of the host's, gives."""
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
             raise HostError(f"a confidence lies between 0 and 1, and is not {told(confidence)}")
-        with self._inside(), self._verb(now):
+        with self._inside(), self._verb(now, "claim", confidence=confidence):
             self._run.confidence = confidence
             self._run.claims += 1
             self._run.record("claimed", confidence)
@@ -222,7 +226,7 @@ class Session(Watched):
         Raises:
             HostError: no step waits for a signal of that name and nothing ends by it, or the data is no JSON.
         """
-        with self._inside(), self._verb(now):
+        with self._inside(), self._verb(now, "signal", name=name, data=data):
             check_signal(self._run, name)
             value = payload(name, data)
             self._run.record("signalled", name, value)
@@ -237,7 +241,7 @@ class Session(Watched):
 
         `step` says which, where several are open.
         """
-        with self._inside(), self._verb(now):
+        with self._inside(), self._verb(now, "complete", note=note, step=step):
             complete(self._run, note, step)
             return self._progress()
 
@@ -248,15 +252,65 @@ class Session(Watched):
         Raises:
             HostError: the step is required, or several are open and none is named.
         """
-        with self._inside(), self._verb(now):
+        with self._inside(), self._verb(now, "skip", note=note, step=step):
             skip(self._run, note, step)
             return self._progress()
 
     def fail(self, note: str = "", now: datetime | None = None, step: str | None = None) -> Progress:
         """Declare a step failed: its `on_failure`, else the failure of its block, or the end of the run."""
-        with self._inside(), self._verb(now):
+        with self._inside(), self._verb(now, "fail", note=note, step=step):
             fail(self._run, note, step)
             return self._progress()
+
+    def stop(self, reason: str, *, goal: bool = False, now: datetime | None = None) -> Progress:
+        """
+        End the run where it stands, by the host's own authority: `stopped:REASON`.
+
+        With `goal`, as a termination branch that is a goal would (S37): `success` where no required step is open, else
+        `incomplete:REASON`.
+
+        Raises:
+            HostError: the run is over already.
+        """
+        with self._inside(), self._verb(now, "stop", reason=reason, goal=goal):
+            stop(self._run, reason, goal)
+            return self._progress()
+
+    def note(self, name: str, data: Any = None, now: datetime | None = None) -> None:
+        """
+        Put something of the host's own into the record; it moves nothing.
+
+        Raises:
+            HostError: the name is no text, or the data no JSON.
+        """
+        with self._inside(), self._verb(now, "note", name=name, data=data):
+            self._run.record("noted", words(name, "the name of a note"), payload(name, data))
+
+    def witness(self, call: ToolCall, outcome: Outcome, *, now: datetime | None = None) -> Verdict:
+        """
+        Judge a call that ran without being asked about, in `shadow` mode (S55).
+
+        Returns what the gate would have said; a legal call moves the run as if it had been admitted, an illegal one, or
+        one that a person should have allowed first, is recorded and moves nothing.
+
+        Raises:
+            HostError: the session is in another mode, or a turn is open.
+        """
+        if self._run.mode != "shadow":
+            raise HostError("calls are witnessed in `shadow` mode; in any other, propose them first")
+        check_reply([call], "", None)
+        check_report(call.call_id, outcome)
+        with self._inside() as run:
+            if run.turn is not None:
+                return repeated(run, [call])[0]
+            with self._verb(now, "witness", call=call, outcome=outcome):
+                return witness(run, call, outcome)
+
+    def foresee(self, calls: Sequence[ToolCall]) -> list[Verdict]:
+        """Say what `propose(calls)` would answer, and change nothing; while a turn is open, only for its own calls."""
+        check_reply(calls, "", None)
+        with self._inside() as run:
+            return repeated(run, calls) if run.turn is not None else foresee_all(run, calls)
 
     def decide(self, call: ToolCall) -> Verdict:
         """Say what `propose([call])` would answer, and change nothing."""

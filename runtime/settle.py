@@ -17,6 +17,7 @@ from .facts import copy, keep_fact, keep_list
 from .frames import Frame
 from .gate import fact_of, same_visit
 from .issue import wait
+from .lenient import settle_illegal
 from .monitors import settled as watch
 from .moves import fail, finish, take
 from .owing import owes
@@ -34,8 +35,11 @@ LONGEST_WAIT = 30 * 24 * 3600.0
 
 def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     """Settle the reservation, write facts, counters and monitors, and move the cursor concerned (S9.2, S9.3)."""
-    if outcome.word == "unknown" and must_reconcile(run, bound):
+    if outcome.word == "unknown" and not bound.illegal and must_reconcile(run, bound):
         ask_whether(run, bound)
+        return
+    if bound.illegal:
+        settle_illegal(run, bound, outcome, detail(bound, outcome, None))
         return
     frame = bound.frame or run.frame
     fault = contract(run, bound, outcome)
@@ -43,7 +47,7 @@ def apply(run: Run, bound: Bound, outcome: Settled) -> None:
     bound.status = Status.DONE
     run.settled[bound.call_id] = outcome
     run.record(
-        "settled", bound.call_id, bound.tool, outcome.word, detail(outcome, fault), fault is None, bound.step,
+        "settled", bound.call_id, bound.tool, outcome.word, detail(bound, outcome, fault), fault is None, bound.step,
         frame.shown,
     )  # fmt: skip
     if outcome.word != "cancelled":
@@ -93,11 +97,14 @@ def expectation(frame: Frame, bound: Bound) -> Any:
     return step.call.expect if bound.automatic and step and step.call and bound.reverses is None else None
 
 
-def detail(outcome: Settled, fault: str | None) -> Any:
+def detail(bound: Bound, outcome: Settled, fault: str | None) -> Any:
     """What the record says beside the word."""
-    if outcome.word == "ok":
-        return {"result": outcome.value} if fault is None else {"result": outcome.value, "fault": fault}
-    return outcome.value
+    if outcome.word != "ok" and not bound.substituted:
+        return outcome.value
+    told = {"result": outcome.value}
+    if fault is not None and outcome.word == "ok":
+        told["fault"] = fault
+    return {**told, "substituted": True} if bound.substituted else told
 
 
 def keep(run: Run, bound: Bound, frame: Frame, result: Any) -> None:

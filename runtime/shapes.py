@@ -24,7 +24,8 @@ RUN: Shape = {
     "refusals": NUMBER, "numbered": NUMBER, "claims": NUMBER, "signals": NUMBER,
     "confidence": (int, float, type(None)), "text": TEXT, "text_only": YES_OR_NO, "ending": TEXT_OR_NONE,
     "outcome": TEXT_OR_NONE, "started": TEXT_OR_NONE, "now": TEXT_OR_NONE, "retired": MAP, "mail": MAP,
-    "signalled": MAP, "frames": LIST, "cursors": LIST, "bound": LIST, "open": LIST, "closers": LIST, "fresh": LIST,
+    "mode": TEXT, "signalled": MAP, "frames": LIST, "cursors": LIST, "bound": LIST, "open": LIST, "closers": LIST,
+    "fresh": LIST,
     "watching": LIST, "held": LIST, "outstanding": LIST, "waiting": LIST, "turn": MAP_OR_NONE, "settled": MAP,
     "pending": LIST, "timers": LIST, "commands": LIST,
 }  # fmt: skip
@@ -49,7 +50,8 @@ BLOCK: Shape = {"items": LIST_OR_NONE, "started": NUMBER, "arrived": NUMBER, "le
 
 BOUND: Shape = {
     "call_id": TEXT, "tool": TEXT, "args": MAP, "automatic": YES_OR_NO, "step": TEXT, "visit": NUMBER,
-    "orphan": YES_OR_NO, "approved": YES_OR_NO, "fault": LIST_OR_NONE, "cursor": NUMBER_OR_NONE,
+    "orphan": YES_OR_NO, "approved": YES_OR_NO, "illegal": YES_OR_NO, "substituted": YES_OR_NO,
+    "fault": LIST_OR_NONE, "cursor": NUMBER_OR_NONE,
     "frame": NUMBER_OR_NONE, "status": TEXT, "line": NUMBER_OR_NONE, "reverses": NUMBER_OR_NONE,
     "outcome": LIST_OR_NONE, "answer": LIST_OR_NONE,
 }  # fmt: skip

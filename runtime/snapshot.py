@@ -15,7 +15,7 @@ from .plan import Plan
 from .run import Run
 from .saving import VERSION, write
 from .shapes import check_shape
-from .upgrade import from_version_1
+from .upgrade import completed, from_version_1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def restore(plan: Plan, saved: Snapshot | Mapping[str, Any]) -> Run:
     if data.get("digest") != plan.definition.digest:
         raise HostError(f"the snapshot is of another playbook or version than `{plan.definition.id}`")
     try:
-        whole = from_version_1(data) if version == 1 else data
+        whole = completed(from_version_1(data) if version == 1 else data)
         check_shape(whole)
         return rebuild(plan, whole)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

@@ -13,12 +13,12 @@ from .control import at_work
 from .cursors import Cursor
 from .ending import check_termination, publish
 from .issue import admit, admit_automatic, hold, note
+from .lenient import turn_down
 from .moves import take
 from .owing import judge, owes
 from .own import CONTROL_DONE
 from .run import Bound, Run, Status
 from .settle import apply
-from .teach import refuse
 from .verdicts import Allow
 from .waits import watch
 
@@ -90,14 +90,14 @@ def decide_wave(run: Run, calls: list[Bound], again: bool = False) -> None:
     behind = False
     for bound in calls:
         if run.turn is not None and run.turn.failed and again and run.ending is None:
-            refuse(run, bound, "after_failed")
+            turn_down(run, bound, "after_failed")
             continue
         decision = judge(run, bound, behind=behind)
         if isinstance(decision, Hold):
             hold(run, bound, decision, again)
             behind = True
         elif not isinstance(decision, Admit):
-            refuse(run, bound, *decision)
+            turn_down(run, bound, *decision)
         elif bound.tool in CONTROL:
             carry_out(run, bound, decision)
         else:

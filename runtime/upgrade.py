@@ -14,6 +14,14 @@ REGISTERS = (
 )  # fmt: skip
 
 
+def completed(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A snapshot from before there were modes and substituted results."""
+    bounds = data.get("bound", ())
+    later = {"illegal": False, "substituted": False}
+    parts = [{**later, **part} if isinstance(part, dict) else part for part in bounds]
+    return {"mode": "enforce", **data, "bound": parts if isinstance(bounds, list) else bounds}
+
+
 def from_version_1(data: Mapping[str, Any]) -> dict[str, Any]:
     """Put what there was into the first frame and the first cursor; nothing is lost, and nothing else was there."""
     old = data["cursor"]

@@ -106,9 +106,30 @@ class Deny:
         return False
 
 
-Verdict = Allow | Defer | NeedsApproval | Deny
+class Illegal(NamedTuple):
+    """
+    The playbook refuses the call, and the session only records (S55): the host runs it, and it moves nothing.
 
-WORDS: dict[type, str] = {Allow: "allow", Defer: "defer", NeedsApproval: "needs_approval", Deny: "deny"}
+    `code` and `message` are those of the `Deny` that `enforce` mode would have answered.
+    """
+
+    call_id: str
+    tool: str
+    step: str
+    code: str
+    message: str
+
+    @property
+    def allowed(self) -> bool:
+        """True: the host runs the call; report what came of it with `Session.observe`."""
+        return True
+
+
+Verdict = Allow | Defer | NeedsApproval | Deny | Illegal
+
+WORDS: dict[type, str] = {
+    Allow: "allow", Defer: "defer", NeedsApproval: "needs_approval", Deny: "deny", Illegal: "illegal",
+}  # fmt: skip
 
 
 class Progress(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from guideway.statemachine.errors import HostError
 from guideway.statemachine.machine import Machine
@@ -23,6 +23,7 @@ from .teach import legal
 from .timers import let_pass, next_due, utc
 from .turns import start_macro_step
 from .turnstile import Turnstile
+from .verbs import Event, Recorder
 from .verdicts import Command, LegalCall, Progress
 
 NO_FAULT_OF_THE_HOST = (KeyError, IndexError, TypeError, ValueError, AttributeError, RuntimeError)
@@ -31,7 +32,7 @@ NO_FAULT_OF_THE_HOST = (KeyError, IndexError, TypeError, ValueError, AttributeEr
 class Watched:
     """A machine and where one run of it stands, for those who look."""
 
-    __slots__ = ("_free", "_gate", "_held", "_run", "machine")
+    __slots__ = ("_free", "_gate", "_held", "_recorder", "_run", "machine")
 
     machine: Machine
     _run: Run
@@ -39,6 +40,7 @@ class Watched:
     def _attach(self, machine: Machine, run: Run) -> None:
         self.machine = machine
         self._run = run
+        self._recorder: Recorder | None = None
         self._gate = Turnstile()
         self._free, self._held = self._gate.free, self._gate.held
 
@@ -49,7 +51,7 @@ class Watched:
 
     def _let_go(self) -> None:
         """Put the token where the next verb finds it; what the run holds nothing in takes no room from now on."""
-        ready = quick.is_ready(self._run)
+        ready = self._recorder is None and quick.is_ready(self._run)
         self._run.rest()
         self._gate.leave(ready)
 
@@ -66,7 +68,7 @@ class Watched:
             self._let_go()
 
     @contextmanager
-    def _verb(self, now: datetime | None) -> Iterator[None]:
+    def _verb(self, now: datetime | None, verb: str, **data: Any) -> Iterator[None]:
         """Everything a verb does lies between: time, fresh answers; no verb inside another; all of it or nothing."""
         run = self._run
         if run.busy:
@@ -80,6 +82,8 @@ class Watched:
             let_pass(run, now)
             start_macro_step(run)
             yield
+            if self._recorder is not None:
+                self._keep(Event(verb, data, run.now))
         except HostError:
             self._undo(saved, before, seen)
             raise
@@ -90,6 +94,43 @@ class Watched:
             self._raise(error)
         finally:
             run.busy = False
+
+    def _keep(self, event: Event) -> None:
+        """
+        Hand what happened to the recorder.
+
+        Raises:
+            JournalError: it was not kept; the caller breaks the run off then.
+        """
+        run, recorder = self._run, self._recorder
+        if recorder is not None:
+            known = len(run.shown)
+            run.shown += spread(run.records)
+            run.records.clear()
+            recorder.keep(event, [own_record(record) for record in run.shown[known:]])
+
+    def attach(self, recorder: Recorder) -> None:
+        """
+        Let a recorder keep every verb from now on, before it returns; a session has one at most.
+
+        Raises:
+            HostError: there is one already.
+        """
+        with self._inside():
+            if self._recorder is not None:
+                raise HostError("this session has a recorder already")
+            run = self._run
+            run.shown += spread(run.records)
+            run.records.clear()
+            self._recorder = recorder
+
+    def forget(self) -> None:
+        """Let go of the records so far, which are kept elsewhere: a long run need not hold them in memory."""
+        with self._inside(thaw=False) as run:
+            run.shown += spread(run.records)
+            run.records.clear()
+            run.forgotten += len(run.shown)
+            run.shown = []
 
     def _break_off(self, error: BaseException) -> NoReturn:
         """The fast path was cut off half way (Ctrl-C): take the token wherever it is, and admit nothing any more."""
@@ -117,7 +158,7 @@ class Watched:
         """A copy to go back to, should a callback of the machine raise, or the verb be the host's mistake (S8, S52)."""
         run = self._run
         saved = twin(run)
-        saved.shown, saved.records = run.shown, list(run.records)
+        saved.shown, saved.records, saved.forgotten = run.shown, list(run.records), run.forgotten
         return saved
 
     def _progress(self) -> Progress:
@@ -196,7 +237,7 @@ class Watched:
         with self._inside(thaw=False) as run:
             run.shown += spread(run.records)
             run.records.clear()
-            return [own_record(record) for record in run.shown[index:]]
+            return [own_record(record) for record in run.shown[max(0, index - run.forgotten) :]]
 
 
 def kept_open(run: Run, call: LegalCall) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from guideway.playbooks.loader import PlaybookLoader, PlaybookLoadError, load_playbook
     from guideway.playbooks.models import Playbook, PlaybookStep, StepStatus
     from guideway.runtime.approvals import Approvals, Question
-    from guideway.runtime.calls import Cancelled, Failed, Outcome, Succeeded, ToolCall, Unknown, Usage
+    from guideway.runtime.calls import Cancelled, Failed, Outcome, Substituted, Succeeded, ToolCall, Unknown, Usage
     from guideway.runtime.session import Session
     from guideway.runtime.snapshot import Snapshot
     from guideway.runtime.verdicts import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Decided,
         Defer,
         Deny,
+        Illegal,
         LegalCall,
         NeedsApproval,
         Progress,
@@ -53,11 +54,13 @@ _HOMES = {
     "guideway.playbooks.loader": ("PlaybookLoadError", "PlaybookLoader", "load_playbook"),
     "guideway.playbooks.models": ("Playbook", "PlaybookStep", "StepStatus"),
     "guideway.runtime.approvals": ("Approvals", "Question"),
-    "guideway.runtime.calls": ("Cancelled", "Failed", "Outcome", "Succeeded", "ToolCall", "Unknown", "Usage"),
+    "guideway.runtime.calls": (
+        "Cancelled", "Failed", "Outcome", "Substituted", "Succeeded", "ToolCall", "Unknown", "Usage",
+    ),
     "guideway.runtime.session": ("Session",),
     "guideway.runtime.snapshot": ("Snapshot",),
     "guideway.runtime.verdicts": (
-        *("Allow", "Ask", "Cancel", "Command", "Decided", "Defer", "Deny", "LegalCall"),
+        *("Allow", "Ask", "Cancel", "Command", "Decided", "Defer", "Deny", "Illegal", "LegalCall"),
         *("NeedsApproval", "Progress", "RunCall", "Verdict", "Wait"),
     ),
     "guideway.statemachine.definition": ("Definition",),
@@ -69,10 +72,10 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Allow", "Approvals", "Ask", "Cancel", "Cancelled", "Command", "Decided", "Defer", "Definition", "Deny",
-    "Diagnostic", "Failed", "GuidewayError", "HostError", "JournalError", "LegalCall", "Level", "Limits", "Machine",
-    "NeedsApproval", "Outcome", "Playbook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader", "PlaybookStep",
-    "Progress", "Question", "RunCall", "Session", "Snapshot", "StepStatus", "Succeeded", "ToolCall", "Unknown", "Usage",
-    "Verdict", "Wait", "check", "load", "load_playbook",
+    "Diagnostic", "Failed", "GuidewayError", "HostError", "Illegal", "JournalError", "LegalCall", "Level", "Limits",
+    "Machine", "NeedsApproval", "Outcome", "Playbook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader",
+    "PlaybookStep", "Progress", "Question", "RunCall", "Session", "Snapshot", "StepStatus", "Substituted",
+    "Succeeded", "ToolCall", "Unknown", "Usage", "Verdict", "Wait", "check", "load", "load_playbook",
 ]  # fmt: skip
 
 
