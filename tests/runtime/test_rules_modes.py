@@ -35,7 +35,7 @@ def call(name: str, call_id: str = "c1", **args: Any) -> gw.ToolCall:
 
 def test_s55_in_record_mode_an_illegal_call_runs_is_recorded_and_moves_nothing() -> None:
     """
-    The verdict says that the call may run and what is against it; its result is no fact, spends nothing, refuses nothing.
+    The verdict says that the call may run and what is against it; its result is no fact, and spends nothing.
     """
     run = session("record")
     [verdict] = run.propose([call("tell")])
