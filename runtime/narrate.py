@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from guideway.statemachine.definition import Definition, State, StateKind
+from guideway.statemachine.policies import Policy
 from guideway.statemachine.steps import Entry, Step
 from guideway.statemachine.tools import Tool
 
@@ -109,8 +110,10 @@ def block_text(state: State, step: Step) -> str:
 def _moved(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
     source, event, target = record["source"], record["event"], record["target"]
     own = definition.states[target].kind is StateKind.JOIN and place(target, definition) == source
-    if own and (event != "failed" or told_by_its_list(record.get("why", ""))):
-        return  # the block itself: its list has told why, and where it leads is told next
+    if own:  # the block itself: where it leads is told next
+        if event == "failed" and not told_by_its_list(record.get("why", "")):
+            yield Line(Mark.FAULT, printable(record["why"], 300), 1)
+        return
     parts = [] if event in USUAL else [event]
     if (why := record.get("why", "")) and not why.startswith(("approved by ", "answered")):
         parts.append(printable(why, 300))
@@ -199,6 +202,8 @@ def _settled(record: Mapping[str, Any], definition: Definition) -> Iterator[Line
     elif record["outcome"] == "error":
         kind, message = printable(detail.get("type", "error")), printable(detail.get("message", ""), 300)
         yield Line(Mark.FAULT, f"{tool}: {kind}: {message}", 1)
+    elif record["outcome"] == "cancelled":  # what waited for it has been left, or a person knows that it did not happen
+        yield Line(Mark.BRANCH, f"{tool} is given up; it was not made", 1)
     else:
         yield Line(Mark.FAULT, f"{tool}: {record['outcome']}", 1)
 
@@ -254,9 +259,22 @@ def _closed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]
 
 def _policy(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
     policy = next((policy for policy in definition.policies if policy.id == record["policy"]), None)
-    written = f" ({printable(policy.source)})" if policy else ""
+    written = f" ({written_policy(policy)})" if policy else ""
     because = f", because {printable(policy.because)}" if policy and policy.because else ""
     yield Line(Mark.FAULT, f"the policy {printable(record['policy'])}{written} was not kept{because}", 1)
+
+
+def written_policy(policy: Policy) -> str:
+    """
+    A policy as it was written, with the arguments that must agree.
+
+    >>> from guideway.statemachine.policies import Pattern, PolicyKind
+    >>> owed = Policy("p", PolicyKind.RESPONSE, (Pattern(tool="off"), Pattern(tool="on")), same=("host", "port"))
+    >>> written_policy(owed)
+    'response: off, on, same host and port'
+    """
+    same = f", same {' and '.join(policy.same)}" if policy.same else ""
+    return printable(policy.source + same, 300)
 
 
 def _claimed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
