@@ -19,7 +19,8 @@ from .completion import takes_more
 from .control import claimed
 from .cursors import Cursor
 from .ending import verdict
-from .gate import decide
+from .frames import Frame
+from .gate import decide, unnamed
 from .loading import twin
 from .monitors import broken
 from .moves import take
@@ -59,11 +60,16 @@ def can_keep(run: Run, cursor: Cursor, policy: Policy) -> bool:
     """Some call that the policy is about is still legal in the step, or everywhere."""
     step = cursor.row.step
     tools = {event.tool for event in policy.events if event.tool is not None}
-    if any(frame.plan.is_optional(tool) or frame.plan.is_extra(tool) for tool in tools for frame in run.playbooks()):
+    if any(is_free(run, frame, tool) for tool in tools for frame in run.playbooks()):
         return True
     if step is not None and step.max_calls is not None and cursor.spent >= step.max_calls:
         return False
     return any(line.entry.tool in tools and takes_more(cursor, line) for line in cursor.row.lines)
+
+
+def is_free(run: Run, frame: Frame, tool: str) -> bool:
+    """The playbook lets the tool be called in every step."""
+    return frame.plan.is_optional(tool) or (frame.plan.is_extra(tool) and unnamed(run, tool))
 
 
 def ends_owing(run: Run, cursor: Cursor, claims: Mapping[str, Any] | None, event: str) -> bool:

@@ -16,6 +16,7 @@ from .run import Run, Status
 from .session import Session
 from .teach import legal_in
 from .toolbox import Tools, first_agent_step, missing_tools
+from .turns import converses as to_the_user
 from .verdicts import Cancel, Wait
 
 
@@ -31,7 +32,7 @@ def open_steps(session: Session) -> tuple[OpenStep, ...]:
 def converses(session: Session) -> bool:
     """A reply without calls goes to the user now: the playbook of a step that is open is a conversation."""
     with session._inside(thaw=False) as run:
-        return any(cursor.frame.plan.definition.conversation for cursor in at_work(run))
+        return any(to_the_user(cursor) for cursor in at_work(run))
 
 
 def overtaken(session: Session, call_id: str) -> bool:

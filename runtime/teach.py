@@ -155,9 +155,10 @@ def legal(run: Run) -> Iterator[LegalCall]:
             yield from legal_in(run, cursor)
     for frame in run.playbooks():
         for name in frame.plan.definition.optional_tools:
-            tool = frame.plan.tool(name)
+            tool = frame.tool(name)
             rules = (tool.where.source,) if tool and tool.where else ()
-            yield LegalCall(name, "", rules, tool.because if tool else None, needed=False)
+            asks = tool is not None and tool.approval is not None
+            yield LegalCall(name, "", rules, tool.because if tool else None, needed=False, needs_approval=asks)
 
 
 def legal_in(run: Run, cursor: Cursor) -> Iterator[LegalCall]:

@@ -8,6 +8,7 @@ import pytest
 
 import guideway
 from guideway import Allow, Cancelled, Defer, Deny, Failed, HostError, Session, Succeeded, ToolCall, Unknown, Usage
+from guideway.runtime.situation import converses
 
 from .helpers import (
     allowed,
@@ -334,3 +335,28 @@ def test_s51_a_session_does_not_start_with_unresolved_skills() -> None:
     session = start(resolved)
     ok(session, "fetch")
     assert ok(session, "x").outcome == "success"
+
+
+def test_s51_a_tool_legal_everywhere_says_that_a_person_decides() -> None:
+    """
+    What `legal` offers is what the gate will ask: the approval of an optional tool, and of one a caller declares.
+    """
+    tools = {"page": {"approval": {"ask": "Wake them?", "approvers": ["lead"]}}}
+    step = {"id": "a", "description": "A", "expected_tools": ["look"]}
+    playbook = {"id": "p", "name": "P", "tools": {**tools, "look": {}}, "optional_tools": ["page"], "steps": [step]}
+    session = Session(guideway.load(playbook))
+    [offer] = [call for call in session.legal() if call.tool == "page"]
+
+    assert offer.needs_approval
+    assert isinstance(session.decide(ToolCall("page", {}, "c1")), guideway.NeedsApproval)
+
+
+def test_a_called_playbook_is_part_of_the_conversation_of_its_caller() -> None:
+    """
+    A reply without calls inside a sub-playbook goes to the user, as the caller's playbook says.
+    """
+    inner = {"id": "inner", "name": "I", "steps": [{"id": "ask", "description": "Ask", "expected_tools": ["look"]}]}
+    outer = {"id": "outer", "name": "O", "conversation": True, "steps": [{"id": "call", "playbook": "inner"}]}
+    session = Session(guideway.load(outer, library=[inner]))
+
+    assert converses(session)
