@@ -14,7 +14,7 @@ from .lines import entries, take
 
 TURN = {"text": (str,), "calls": (list,), "confidence": (float, int), "usage": (dict,)}
 CALL = {"tool": (str,), "args": (dict,), "id": (str,)}
-USAGE = {"tokens": (int,)}
+USAGE = {"tokens": (int,), "input_tokens": (int,), "output_tokens": (int,), "cost": (float, int)}
 
 
 class ScriptedAgent:
@@ -39,10 +39,7 @@ class ScriptedAgent:
         Raises:
             HostError: a line is no turn, naming the line.
         """
-        turns = [_turn(found, place) for place, found in entries(path)]
-        if not turns:
-            raise HostError(f"{path} holds no turn")
-        return cls(turns)
+        return cls(read_turns(path))
 
     def reply(self, brief: Brief) -> Reply | None:
         """The next turn of the script; None when it has run out."""
@@ -50,6 +47,19 @@ class ScriptedAgent:
             return None
         self.played += 1
         return self._turns[self.played - 1]
+
+
+def read_turns(path: str | Path) -> list[Reply]:
+    """
+    The turns of a script, at least one.
+
+    Raises:
+        HostError: a line is no turn, naming the line.
+    """
+    turns = [_turn(found, place) for place, found in entries(path)]
+    if not turns:
+        raise HostError(f"{path} holds no turn")
+    return turns
 
 
 def _turn(found: Mapping[str, Any], place: str) -> Reply:
@@ -72,6 +82,7 @@ def _usage(found: Mapping[str, Any] | None, place: str) -> Usage | None:
     if found is None:
         return None
     take(found, f"{place}: usage", USAGE)
-    if found.get("tokens", 0) < 0:
-        raise HostError(f"{place}: usage: `tokens` must not be negative")
-    return Usage(found.get("tokens", 0))
+    for key, value in found.items():
+        if value < 0:
+            raise HostError(f"{place}: usage: `{key}` must not be negative")
+    return Usage(**found)
