@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -23,6 +23,28 @@ class ToolCall(NamedTuple):
     name: str
     args: Mapping[str, Any] = NO_ARGS
     call_id: str = ""
+
+
+class Unreadable(Mapping[str, Any]):
+    """
+    Stands for a value that was no JSON, and that a journal could not keep: whoever reads it hears why, as at first.
+
+    >>> dict(Unreadable("NaN is no JSON number"))
+    Traceback (most recent call last):
+    ValueError: NaN is no JSON number
+    """
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __getitem__(self, key: str) -> Any:
+        raise ValueError(self.why)
+
+    def __iter__(self) -> Iterator[str]:
+        raise ValueError(self.why)
+
+    def __len__(self) -> int:
+        raise ValueError(self.why)
 
 
 @dataclass(frozen=True, slots=True)

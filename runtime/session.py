@@ -122,9 +122,14 @@ class Session(Watched):
             HostError: as for `restore`.
         """
         session = cls.restore(machine, saved, predicates=predicates)
-        with session._inside(), session._verb(now, "recover"):
-            recover(session._run)
+        session.interrupted(now)
         return session
+
+    def interrupted(self, now: datetime | None = None) -> Progress:
+        """Settle what was under way when the program stopped that drove this run (S54); see `recover`."""
+        with self._inside(), self._verb(now, "recover"):
+            recover(self._run)
+            return self._progress()
 
     def propose(
         self, calls: Sequence[ToolCall], *, text: str = "", usage: Usage | None = None, now: datetime | None = None

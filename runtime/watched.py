@@ -124,13 +124,14 @@ class Watched:
             run.records.clear()
             self._recorder = recorder
 
-    def forget(self) -> None:
-        """Let go of the records so far, which are kept elsewhere: a long run need not hold them in memory."""
+    def forget(self, keep: int = 0) -> None:
+        """Let go of all records but the last `keep`; they are kept elsewhere, and a long run need not hold them."""
         with self._inside(thaw=False) as run:
             run.shown += spread(run.records)
             run.records.clear()
-            run.forgotten += len(run.shown)
-            run.shown = []
+            gone = max(0, len(run.shown) - keep)
+            run.forgotten += gone
+            run.shown = run.shown[gone:]
 
     def _break_off(self, error: BaseException) -> NoReturn:
         """The fast path was cut off half way (Ctrl-C): take the token wherever it is, and admit nothing any more."""

@@ -1,1 +1,26 @@
-"""What happened in a run, kept so that it survives the program."""
+"""
+What happened in a run, kept so that it survives the program.
+
+>>> import guideway
+>>> machine = guideway.load({"id": "t", "name": "T", "tools": {"page": {}}, "steps": [
+...     {"id": "tell", "description": "Tell", "expected_tools": ["page"]}]})
+>>> journal = MemoryJournal()
+>>> session = start(journal, machine, run_id="run-1")
+>>> _ = session.propose([guideway.ToolCall("page", {}, call_id="c1")])     # … and here the program stops
+>>> later = resume(journal, "run-1", machine)
+>>> [question.ask for question in guideway.Approvals(later).pending]
+['Did `page` happen? Nobody knows what became of call c1.']
+"""
+
+from .checking import Replayed, Verified, replay, verify
+from .jsonl import JsonLinesJournal
+from .resuming import resume
+from .sqlite import SqliteJournal
+from .starting import start
+from .store import Journal, MemoryJournal, Message, Stored
+from .veil import Vault
+
+__all__ = [
+    "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Replayed", "SqliteJournal", "Stored", "Vault",
+    "Verified", "replay", "resume", "start", "verify",
+]  # fmt: skip

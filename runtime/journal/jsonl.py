@@ -1,0 +1,222 @@
+"""
+Runs as JSON lines: a folder with one file for each run, which people and other tools can read.
+
+A line is one entry, or a list of those that were kept together.  It counts once its end is there; what a crash has torn
+is left out when reading, and cut off by whoever writes next.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+from urllib.parse import quote, unquote
+
+from guideway.statemachine.errors import JournalError
+
+from .entries import line, parse
+from .locks import hold
+from .store import Message, Stored, check_next
+
+ENDING = ".jsonl"
+INBOX = ".inbox.jsonl"
+
+
+class JsonLinesJournal:
+    """
+    A journal in a folder.  A run is written by one process at a time; others may read it and leave messages.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     journal = JsonLinesJournal(folder)
+    ...     journal.post("r", '{"verb": "approve"}')
+    ...     print(journal.posted("r"), journal.runs())
+    [Message(number=1, text='{"verb": "approve"}')] []
+
+    Raises:
+        JournalError: the folder cannot be made.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._open: dict[str, Writing] = {}
+        self.torn: list[str] = []
+        """runs of which a torn line was cut off"""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise JournalError(f"the journal {self._folder} cannot be made: {fault.strerror}") from None
+
+    def append(self, run: str, lines: Sequence[Stored]) -> None:
+        """Keep the lines, as one line of the file, and wait until the disk has it."""
+        writing = self._open.get(run)
+        if writing is None:
+            writing = self._open[run] = Writing(self._path(run), run)
+            if writing.torn:
+                self.torn.append(run)
+        writing.append(lines)
+
+    def _path(self, run: str, ending: str = ENDING) -> Path:
+        return self._folder / (quote(run, safe="") + ending)
+
+    def read(self, run: str, first: int = 0) -> Iterator[Stored]:
+        """The entries of all whole lines."""
+        for raw in whole_lines(self._path(run)):
+            yield from (stored for stored in unpacked(raw, run) if stored.seq >= first)
+
+    def last(self, run: str, kind: str | None = None) -> Stored | None:
+        """The last entry, found from the end of the file."""
+        for raw in backwards(self._path(run), None if kind is None else f'"kind":"{kind}"'):
+            fitting = [stored for stored in unpacked(raw, run) if kind in (None, stored.kind)]
+            if fitting:
+                return fitting[-1]
+        return None
+
+    def runs(self) -> list[str]:
+        """The runs, the file written first before others."""
+        files = [path for path in self._folder.glob(f"*{ENDING}") if not path.name.endswith(INBOX)]
+        began = sorted((next(self.read(name(path)), None) is None, path.stat().st_ctime_ns, path) for path in files)
+        return [name(path) for empty, _, path in began if not empty]
+
+    def post(self, run: str, text: str) -> None:
+        """Add a line to the inbox of the run."""
+        path = self._path(run, INBOX)
+        try:
+            with path.open("ab") as file:
+                hold(file, wait=True)
+                durably(file, text)
+        except OSError as fault:
+            raise JournalError(f"{path} takes no message: {fault.strerror}") from None
+
+    def posted(self, run: str, after: int = 0) -> list[Message]:
+        """The lines of the inbox."""
+        lines = [raw.decode("utf-8", "replace") for raw in whole_lines(self._path(run, INBOX))]
+        return [Message(number, text) for number, text in enumerate(lines, 1) if number > after]
+
+    def close(self) -> None:
+        """Close the files, and let others write."""
+        for writing in self._open.values():
+            writing.close()
+        self._open.clear()
+
+
+class Writing:
+    """The file of one run, open and locked by this process."""
+
+    def __init__(self, path: Path, run: str) -> None:
+        self._path = path
+        try:
+            self._file: BinaryIO = path.open("a+b")
+        except OSError as fault:
+            raise JournalError(f"{path} cannot be opened: {fault.strerror}") from None
+        try:
+            hold(self._file)
+        except OSError:
+            self._file.close()
+            raise JournalError(f"another process writes to run {run} ({path})") from None
+        self.torn = self._cut()
+        self._run, self._stands = run, sum(len(unpacked(raw, run)) for raw in whole_lines(path))
+        self._broken = False
+
+    def _cut(self) -> bool:
+        """Cut off a line without an end."""
+        self._file.seek(0)
+        end = whole_size(self._path)
+        torn = end < os.fstat(self._file.fileno()).st_size
+        if torn:
+            self._file.truncate(end)
+            os.fsync(self._file.fileno())
+        return torn
+
+    def append(self, lines: Sequence[Stored]) -> None:
+        """Write and wait; nothing more after a write that failed, as nobody knows then what the file holds."""
+        check_next(self._run, self._stands, lines)
+        if self._broken:
+            raise JournalError(f"{self._path} took no more before; resume the run from what it holds")
+        texts = [stored.text for stored in lines]
+        try:
+            durably(self._file, texts[0] if len(texts) == 1 else f"[{','.join(texts)}]")
+        except OSError as fault:
+            self._broken = True
+            raise JournalError(f"{self._path} takes no more: {fault.strerror or fault}") from None
+        self._stands += len(lines)
+
+    def close(self) -> None:
+        """Let go."""
+        self._file.close()  # which lets go of the lock as well
+
+
+def durably(file: BinaryIO, text: str) -> None:
+    """Write a line, and wait until the disk has it."""
+    file.write(text.encode() + b"\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def name(path: Path) -> str:
+    """The run of a file."""
+    return unquote(path.name.removesuffix(ENDING))
+
+
+def whole_lines(path: Path) -> Iterator[bytes]:
+    """The lines that have an end."""
+    try:
+        with path.open("rb") as file:
+            for raw in file:
+                if raw.endswith(b"\n"):
+                    yield raw[:-1]
+    except FileNotFoundError:
+        return
+    except OSError as fault:
+        raise JournalError(f"{path} cannot be read: {fault.strerror}") from None
+
+
+def whole_size(path: Path) -> int:
+    """Bytes up to the end of the last whole line."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if not size:
+            return 0
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return content.rfind(b"\n") + 1
+
+
+def backwards(path: Path, holding: str | None) -> Iterator[bytes]:
+    """Whole lines from the last to the first; only those that hold a text, where one is given."""
+    if not path.is_file() or not (end := whole_size(path)):
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        while end > 0:
+            at = end - 1 if holding is None else content.rfind(holding.encode(), 0, end)
+            if at < 0:
+                return
+            start = content.rfind(b"\n", 0, at) + 1
+            yield content[start : content.find(b"\n", at)]
+            end = start
+
+
+def unpacked(raw: bytes, run: str) -> list[Stored]:
+    """
+    The entries of one line.
+
+    Raises:
+        JournalError: it holds none, or is not written as it was.
+    """
+    try:
+        text = raw.decode()
+        found: Any = json.loads(text) if text.startswith("[") else None
+    except ValueError:
+        raise JournalError(f"a line of run {run} cannot be read") from None
+    texts = [text] if found is None else [dumped(part) for part in found]
+    if found is not None and f"[{','.join(texts)}]" != text:
+        raise JournalError(f"a line of run {run} is not written as it was")
+    entries = [parse(part, f"a line of run {run}") for part in texts]
+    return [Stored(entry.seq, entry.kind, line(entry)) for entry in entries]
+
+
+def dumped(part: Any) -> str:
+    """An entry out of a list, as it was written."""
+    return json.dumps(part, ensure_ascii=False, separators=(",", ":"))
