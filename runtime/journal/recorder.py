@@ -63,8 +63,8 @@ class Recorder:
     def keep(self, event: Event, records: Sequence[Record]) -> None:
         """Write one verb, and a snapshot where one is due; it is on the disk when this returns."""
         answers, heard = self._asked.flush(), self.message
-        if not records and heard is None:
-            return  # it has moved nothing
+        if not records and heard is None and event.verb != "propose":
+            return  # it has moved nothing; a reply after the end still costs tokens
         entries = [self._chain.seal("event", self._body(event, records, answers))]
         self._events += 1
         self._bytes += len(line(entries[0]))
