@@ -99,7 +99,7 @@ def _from_name(name: str) -> ModuleType:
 
 
 def _said(fault: BaseException) -> str:
-    return f"{type(fault).__name__}: {' '.join(_message(fault).split())}"
+    return f"{type(fault).__name__}: {' '.join(message_of(fault).split())}"
 
 
 def find_tool(tools: Tools, definition: Definition, name: str) -> Callable[..., Any] | None:
@@ -165,7 +165,7 @@ def call_tool(function: Callable[..., Any] | None, name: str, args: Mapping[str,
     except KeyboardInterrupt:
         raise
     except BaseException as fault:
-        return Failed({"type": type(fault).__name__, "message": _message(fault)})
+        return Failed({"type": type(fault).__name__, "message": message_of(fault)})
     return Succeeded(result)
 
 
@@ -175,8 +175,8 @@ def _finished(coroutine: Any) -> Any:
     return asyncio.run(coroutine)
 
 
-def _message(fault: BaseException) -> str:
-    """What the exception says, as text that JSON can carry."""
+def message_of(fault: BaseException) -> str:
+    """What an exception says, as text that JSON can carry."""
     try:
         text = str(fault)
     except KeyboardInterrupt:

@@ -38,6 +38,9 @@ MAY: dict[str, dict[str, frozenset[str] | None]] = {
         "jsonschema": frozenset({"schemas.py"}),
         "referencing": frozenset({"schemas.py"}),
         "rich": frozenset(),
+        "pydantic": frozenset({"hints.py"}),
+        "pydantic_core": frozenset({"hints.py"}),
+        "pydantic_ai": frozenset({"providers.py"}),
     },
     "diagrams": {
         "guideway.statemachine": None,
