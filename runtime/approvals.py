@@ -32,7 +32,7 @@ from .questions import close
 from .run import Bound, Pending, Run, Status
 from .session import Session
 from .settle import apply
-from .teach import refuse
+from .teach import explain, refuse
 from .turns import follow
 from .verdicts import Decided
 
@@ -77,6 +77,8 @@ class Deed:
     data: Mapping[str, Any]
     groups: tuple[str, ...] = ()
     check: Callable[[Pending], str | None] = lambda pending: None
+    args: dict[str, Any] | None = None
+    """with which a person allows a call in place of its own"""
 
 
 class Approvals:
@@ -104,18 +106,28 @@ class Approvals:
             return [show(pending) for pending in run.pending.values()]
 
     def approve(
-        self, approval_id: str, *, by: str, groups: Collection[str] = (), note: str = "", now: datetime | None = None
+        self,
+        approval_id: str,
+        *,
+        by: str,
+        groups: Collection[str] = (),
+        note: str = "",
+        args: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
     ) -> Decided:
         """
         Allow the step, or exactly this call.
 
         `groups` are those the person belongs to, as the host knows them: an approver is a person or a group.  Where
-        several must allow it, it stays open until they have.
+        several must allow it, it stays open until they have.  With `args` the person allows the call with these
+        arguments instead; it goes through the gate again, and what is not legal is refused with nothing changed.
+        `Session.call` has the arguments to run it with.
         """
-        mine = member_of(groups)
-        said, check = partial(granted, note=words(note), groups=mine), partial(no_more, by=person(by), groups=mine)
-        data = {"by": by, "groups": mine, "note": note}
-        return self._decide(approval_id, now, Deed("approve", ALLOWING, person(by), said, data, mine, check))
+        mine, edited = member_of(groups), None if args is None else copied_fields(args)
+        said = partial(granted, note=words(note), groups=mine, args=edited)
+        check = partial(no_more, by=person(by), groups=mine)
+        data = {"by": by, "groups": mine, "note": note} | ({} if edited is None else {"args": edited})
+        return self._decide(approval_id, now, Deed("approve", ALLOWING, person(by), said, data, mine, check, edited))
 
     def reject(
         self, approval_id: str, *, by: str, groups: Collection[str] = (), note: str = "", now: datetime | None = None
@@ -180,7 +192,7 @@ class Approvals:
                 raise HostError(f"nobody is asked {approval_id!r}")
             why = objection(run, pending, approval_id, deed)
             if why is None and pending is not None:
-                why = deed.check(pending)
+                why = deed.check(pending) or (wrong_edit(run, pending, deed.args) if deed.args is not None else None)
             if why is None and pending is not None:
                 deed.effect(run, pending, deed.by)
                 follow(run)
@@ -249,9 +261,32 @@ def objection(run: Run, pending: Pending | None, approval_id: str, deed: Deed) -
     return None if deed.by is None else objection_to(pending, deed.by, deed.groups)
 
 
-def granted(run: Run, pending: Pending, by: str | None, note: str, groups: tuple[str, ...]) -> None:
-    """Enough persons have allowed it, or one more is noted."""
+def wrong_edit(run: Run, pending: Pending, args: dict[str, Any]) -> str | None:
+    """Why the call cannot be allowed with other arguments: tried, and taken back."""
+    bound = pending.call
+    if bound is None:
+        return "a step is allowed or not; only a call has arguments that can be edited"
+    if pending.everyone or pending.count > 1:
+        return "several persons decide on exactly this call; reject it, and let the other one be proposed"
+    before, bound.args, bound.approved = bound.args, args, True
+    try:
+        decision = decide(run, bound)
+    finally:
+        bound.args, bound.approved = before, False
+    if isinstance(decision, Admit | Hold):
+        return None
+    return explain(run, bound, *decision).message
+
+
+def granted(
+    run: Run, pending: Pending, by: str | None, note: str, groups: tuple[str, ...], args: dict[str, Any] | None = None
+) -> None:  # fmt: skip
+    """Enough persons have allowed it, or one more is noted; with other arguments, where these are given."""
     person = by or ""
+    if args is not None and pending.call is not None:
+        pending.call.args = pending.args = args
+        shown = path_of(pending.cursor)
+        run.record("edited", pending.approval_id, by, pending.tool, args, pending.step, shown)
     if pending.everyone or pending.count > 1:
         pending.said.append((person, roles(pending, person, groups)))
         if not settled(pending):

@@ -60,7 +60,8 @@ def narrate(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]
     """
     tellers: Mapping[str, Callable[[Mapping[str, Any], Definition], Iterator[Line]]] = {
         "started": _started, "turn": _turn, "decided": _decided, "settled": _settled, "moved": _moved,
-        "asked": _asked, "allowed": _allowed, "answered": _answered, "due": _due, "claimed": _claimed, "host": _host,
+        "asked": _asked, "allowed": _allowed, "edited": _edited, "answered": _answered, "due": _due, "claimed": _claimed,
+        "host": _host,
         "signalled": _signalled, "called": _called, "returned": _returned, "closed": _closed, "policy": _policy,
         "turn_ended": _turn_ended, "ended": _ended,
     }  # fmt: skip
@@ -275,6 +276,11 @@ def written_policy(policy: Policy) -> str:
     """
     same = f", same {' and '.join(policy.same)}" if policy.same else ""
     return printable(policy.source + same, 300)
+
+
+def _edited(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
+    call = call_text(record["tool"], record.get("args"))
+    yield Line(Mark.ANSWER, f"{printable(record['approval_id'])} edited by {printable(record['by'])}: {call}", 1)
 
 
 def _claimed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:

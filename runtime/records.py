@@ -34,6 +34,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "moved": ("source", "event", "target", "step", "why", "frame"),
     "asked": ("approval_id", "of", "step", "tool", "args", "ask", "approvers", "frame"),
     "allowed": ("approval_id", "by", "groups", "note", "step", "frame"),
+    "edited": ("approval_id", "by", "tool", "args", "step", "frame"),
     "answered": ("approval_id", "decision", "by", "note", "step", "frame", "answer"),
     "due": ("timer", "step", "frame"),
     "signalled": ("signal", "data"),

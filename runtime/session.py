@@ -16,6 +16,7 @@ from guideway.statemachine.machine import Machine
 from . import quick, snapshot
 from .calls import Outcome, Succeeded, ToolCall, Usage, told
 from .crash import recover
+from .facts import copy
 from .host import complete, fail, skip, stop
 from .lenient import check_mode
 from .moves import enter
@@ -316,6 +317,19 @@ class Session(Watched):
         check_reply(calls, "", None)
         with self._inside() as run:
             return repeated(run, calls) if run.turn is not None else foresee_all(run, calls)
+
+    def call(self, call_id: str) -> ToolCall:
+        """
+        An admitted call as it may run: with the arguments that were decided on, or those a person has edited.
+
+        Raises:
+            HostError: no call of that id is under way.
+        """
+        with self._inside() as run:
+            bound = running(run, call_id)
+            if bound is None:
+                raise HostError(f"no call {told(call_id)} may run now")
+            return ToolCall(bound.tool, copy(bound.args), bound.call_id)
 
     def decide(self, call: ToolCall) -> Verdict:
         """Say what `propose([call])` would answer, and change nothing."""

@@ -57,6 +57,8 @@ class Places:
         if verb == "happened":
             about = str(made["approval_id"]).removeprefix("reconcile ")
             made["result"] = self._content(self._open.get(about), made["result"])
+        if "args" in made:
+            made["args"] = self._args(self._open.get(str(made["approval_id"]).removeprefix("call ")), made["args"])
         if "fields" in made:
             made["fields"] = self._answer(made["fields"])
         return made

@@ -72,6 +72,7 @@ WRITERS: dict[str, Callable[[Any], Any]] = {
     "answer": lambda answer: clean(answer) if isinstance(answer, str) else None,
     "groups": list,
     "fields": lambda fields: copy(dict(fields)),
+    "args": lambda args: copy(dict(args)),
     "data": lambda data: None if data is None else copy(data),
     "result": lambda result: outcome_json(Succeeded(result))[1],
 }

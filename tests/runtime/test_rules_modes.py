@@ -262,3 +262,45 @@ def test_s8_what_cannot_be_kept_admits_nothing() -> None:
     assert not verdict.allowed
     with pytest.raises(gw.HostError, match="recorder already"):
         run.attach(kept)
+
+
+EDITABLE: dict[str, Any] = {
+    "id": "p", "name": "P",
+    "tools": {"pay": {"effect": "irreversible", "where": "args.amount <= 100", "because": "no more than was paid",
+                      "parameters": {"type": "object", "properties": {"amount": {"type": "integer"}}},
+                      "approval": {"ask": "Pay {{ args.amount }}?", "approvers": ["lead"]}}},
+    "steps": [{"id": "pay", "description": "Pay", "expected_tools": ["pay"]}],
+}  # fmt: skip
+
+
+def test_an_edited_call_is_gated_again_and_runs_as_edited() -> None:
+    """
+    What a person allows with other arguments is decided on with those; the host runs it with them.
+    """
+    run = gw.Session(gw.load(EDITABLE))
+    run.propose([call("pay", amount=90)])
+    people = gw.Approvals(run)
+    refused = [people.approve("call c1", by="lead", args=args) for args in ({"amount": 900}, {"amount": "x"})]
+    allowed = people.approve("call c1", by="lead", args={"amount": 50})
+
+    assert [decided.accepted for decided in refused] == [False, False]
+    assert "no more than was paid" in refused[0].reason
+    assert allowed.progress.verdicts[0].allowed
+    assert run.call("c1") == gw.ToolCall("pay", {"amount": 50}, "c1")
+    assert [r[5] for r in run.records if r[0] == "edited"] == [{"amount": 50}]
+    assert run.observe("c1", gw.Succeeded()).outcome == "success"
+
+
+def test_only_a_call_that_one_person_decides_on_is_edited() -> None:
+    """
+    A step has no arguments; what several have to allow they all have to see.
+    """
+    step = gw.Session(gw.load({"id": "p", "name": "P", "steps": [{"id": "a", "approval": {"ask": "Go?"}}]}))
+    tools = {"pay": {"approval": {"ask": "Pay?", "approvers": ["a", "b"], "count": 2}}}
+    two = gw.Session(gw.load({**EDITABLE, "tools": tools}))
+    two.propose([call("pay", amount=1)])
+
+    assert "only a call" in gw.Approvals(step).approve("step a@1", by="x", args={}).reason
+    assert "several persons" in gw.Approvals(two).approve("call c1", by="a", args={}).reason
+    with pytest.raises(gw.HostError, match="may run now"):
+        two.call("c1")
