@@ -60,8 +60,8 @@ def narrate(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]
     """
     tellers: Mapping[str, Callable[[Mapping[str, Any], Definition], Iterator[Line]]] = {
         "started": _started, "turn": _turn, "decided": _decided, "settled": _settled, "moved": _moved,
-        "asked": _asked, "allowed": _allowed, "edited": _edited, "answered": _answered, "due": _due, "claimed": _claimed,
-        "host": _host,
+        "asked": _asked, "allowed": _allowed, "edited": _edited, "answered": _answered, "due": _due,
+        "claimed": _claimed, "host": _host,
         "signalled": _signalled, "called": _called, "returned": _returned, "closed": _closed, "policy": _policy,
         "turn_ended": _turn_ended, "ended": _ended,
     }  # fmt: skip

@@ -13,14 +13,19 @@ What happened in a run, kept so that it survives the program.
 """
 
 from .checking import Replayed, Verified, replay, verify
+from .control import Control
+from .delivering import Delivered, deliver
 from .jsonl import JsonLinesJournal
+from .keys import make_key, read_key
 from .resuming import resume
 from .sqlite import SqliteJournal
+from .standing import Asked, Standing, standing
 from .starting import start
 from .store import Journal, MemoryJournal, Message, Stored
 from .veil import Vault
 
 __all__ = [
-    "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Replayed", "SqliteJournal", "Stored", "Vault",
-    "Verified", "replay", "resume", "start", "verify",
+    "Asked", "Control", "Delivered", "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Replayed",
+    "SqliteJournal", "Standing", "Stored", "Vault", "Verified", "deliver", "make_key", "read_key", "replay", "resume",
+    "standing", "start", "verify",
 ]  # fmt: skip

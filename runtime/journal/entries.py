@@ -17,6 +17,8 @@ from typing import Any
 from guideway.statemachine.canonical import canonical, normal, read
 from guideway.statemachine.errors import JournalError
 
+from .keys import derived
+
 SCHEMA = 1
 """Version of what is written; a reader refuses one it does not know."""
 GENESIS = "0" * 64
@@ -65,7 +67,7 @@ def digest(run: str, seq: int, kind: str, body: Mapping[str, Any], previous: str
     content = canonical({"run": run, "seq": seq, "kind": kind, "body": body, "previous": previous})
     if key is None:
         return hashlib.sha256(content).hexdigest()
-    return hmac.new(key, content, hashlib.sha256).hexdigest()
+    return hmac.new(derived(key, "entries"), content, hashlib.sha256).hexdigest()
 
 
 def line(entry: Entry) -> str:

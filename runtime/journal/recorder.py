@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from guideway.runtime.plan import plan_of
@@ -15,7 +17,7 @@ from guideway.runtime.verbs import Event
 from .asked import Asked
 from .covering import Places
 from .entries import Chain, Entry, line
-from .store import Journal, Stored
+from .store import Journal, Message, Stored
 from .veil import Veil
 from .verbs_json import event_json
 
@@ -23,6 +25,19 @@ FEWEST = 64
 """Events between two snapshots, at least."""
 WINDOW = 10_000
 """Records that stay in memory, for whoever watches; those before are in the journal."""
+
+
+@dataclass
+class Before:
+    """What was kept of a run before: since its last snapshot, and of messages."""
+
+    events: int = 0
+    covered: int = 0
+    """their size, in characters"""
+    size: int = 0
+    """of the last snapshot"""
+    heard: int = 0
+    ids: set[str] = field(default_factory=set)
 
 
 class Recorder:
@@ -41,16 +56,38 @@ class Recorder:
         self._events = self._bytes = self._size = 0
         self._lost = False
         """since the last snapshot there was something that only the vault can give back"""
-        self.message: int | None = None
-        """the number of the message that is being carried out"""
+        self._message: tuple[int, str | None] | None = None
+        """number and id of the message that is being carried out"""
         self.heard = 0
         """the number of the last message that was"""
+        self.ids: set[str] = set()
+        """the messages that were carried out"""
 
-    def follow(self, session: Session, *, events: int = 0, size: int = 0, covered: int = 0, heard: int = 0) -> None:
-        """Keep what happens in this session from now on; the numbers say what was kept before."""
+    @property
+    def run(self) -> str:
+        """The run."""
+        return self._chain.run
+
+    def new_messages(self) -> list[Message]:
+        """What people have said since the last message that was carried out."""
+        return self._journal.posted(self.run, self.heard)
+
+    @contextmanager
+    def carrying_out(self, number: int, message_id: str | None) -> Iterator[None]:
+        """What is kept inside is the doing of this message."""
+        self._message = (number, message_id)
+        try:
+            yield
+        finally:
+            self._message = None
+
+    def follow(self, session: Session, before: Before | None = None) -> None:
+        """Keep what happens in this session from now on, after what was kept before."""
+        before = before or Before()
         self._session = session
         self._places = Places(plan_of(session.machine).definition, self._veil, self._redactor)
-        self._events, self._bytes, self._size, self.heard = events, covered, size, heard
+        self._events, self._bytes, self._size = before.events, before.covered, before.size
+        self.heard, self.ids = before.heard, set(before.ids)
         self._places.snapshot(write(session._run))
         self._asked.flush()
         self._asked.inside = lambda: session._run.busy
@@ -62,8 +99,8 @@ class Recorder:
 
     def keep(self, event: Event, records: Sequence[Record]) -> None:
         """Write one verb, and a snapshot where one is due; it is on the disk when this returns."""
-        answers, heard = self._asked.flush(), self.message
-        if not records and heard is None and event.verb != "propose":
+        answers = self._asked.flush()
+        if not records and self._message is None and event.verb != "propose":
             return  # it has moved nothing; a reply after the end still costs tokens
         entries = [self._chain.seal("event", self._body(event, records, answers))]
         self._events += 1
@@ -85,8 +122,10 @@ class Recorder:
         body["records"] = [self._redactor.record(record) for record in shown]
         if answers:
             body["asked"] = answers
-        if self.message is not None:
-            body["message"] = self.heard = self.message
+        if self._message is not None:
+            self.heard, message_id = self._message
+            self.ids |= {message_id} if message_id else set()
+            body["message"] = list(self._message)
         return body
 
     def _due(self) -> bool:
@@ -99,7 +138,10 @@ class Recorder:
         if self._places is not None:
             data = self._places.snapshot(data)
         self._lost = self._veil.numbered > before
-        body = {"state": self._veil.cover(data), "heard": self.heard, "numbered": self._veil.numbered}
+        body = {
+            "state": self._veil.cover(data), "heard": self.heard, "messages": sorted(self.ids),
+            "numbered": self._veil.numbered,
+        }  # fmt: skip
         entry = self._chain.seal("snapshot", body)
         self._events, self._bytes, self._size = 0, 0, len(line(entry))
         return entry

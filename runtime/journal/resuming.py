@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +25,7 @@ from guideway.statemachine.machine import Machine
 
 from .asked import Asked
 from .entries import SCHEMA, Chain, Entry, line, verified
-from .recorder import Recorder
+from .recorder import Before, Recorder
 from .store import Journal
 from .veil import Vault, Veil
 from .verbs_json import again
@@ -40,13 +40,7 @@ class Rebuilt:
     veil: Veil
     redactor: Redactor
     asked: Asked
-    events: int = 0
-    """after the last snapshot"""
-    covered: int = 0
-    """their size"""
-    size: int = 0
-    """of the last snapshot"""
-    heard: int = 0
+    before: Before = field(default_factory=Before)
 
 
 def resume(
@@ -78,9 +72,7 @@ def resume(
     rebuilt = rebuild(journal, run, machine, inputs=inputs, predicates=predicates, key=key, vault=vault)
     session = rebuilt.session
     recorder = Recorder(journal, rebuilt.chain, rebuilt.veil, rebuilt.redactor, rebuilt.asked)
-    recorder.follow(
-        session, events=rebuilt.events, size=rebuilt.size, covered=rebuilt.covered, heard=rebuilt.heard
-    )
+    recorder.follow(session, rebuilt.before)
     if session.outcome is None:
         session.interrupted(now)
     return session
@@ -160,14 +152,15 @@ def take(rebuilt: Rebuilt, entry: Entry, machine: Machine, *, at_snapshot: bool)
         rebuilt.veil.numbered = entry.body["numbered"]
         state = rebuilt.veil.uncover(entry.body["state"])
         rebuilt.session = Session.restore(machine, state, predicates=rebuilt.asked or None)
-        rebuilt.heard, rebuilt.size = entry.body["heard"], len(line(entry))
+        body = entry.body
+        rebuilt.before = Before(size=len(line(entry)), heard=body["heard"], ids=set(body["messages"]))
         return
     if entry.kind == "event":
         difference = carried_out(rebuilt, entry)
         if difference is not None:
             raise JournalError(difference)
-        rebuilt.events += 1
-        rebuilt.covered += len(line(entry))
+        rebuilt.before.events += 1
+        rebuilt.before.covered += len(line(entry))
 
 
 def carried_out(rebuilt: Rebuilt, entry: Entry) -> str | None:
@@ -175,7 +168,9 @@ def carried_out(rebuilt: Rebuilt, entry: Entry) -> str | None:
     body, session = entry.body, rebuilt.session
     known = session._run.forgotten + len(session.records)
     rebuilt.asked.feed(body.get("asked", ()))
-    rebuilt.heard = body.get("message", rebuilt.heard)
+    if message := body.get("message"):
+        rebuilt.before.heard = message[0]
+        rebuilt.before.ids |= {message[1]} if message[1] else set()
     again(session, body["verb"], rebuilt.veil.uncover(body["data"]), moment(body["now"]))
     made = [rebuilt.redactor.record(to_json(record)) for record in session.since(known)]
     session.forget()
