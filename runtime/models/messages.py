@@ -5,7 +5,7 @@ A message is a JSON object, so that transcripts can be journaled, edited by hook
 
 - `{"role": "system" | "user", "content": TEXT}`
 - `{"role": "assistant", "content": TEXT, "tool_calls": [{"call_id": ID, "name": TOOL, "args": OBJECT}]}`; `args` is the
-  text the model wrote where that is no JSON object
+  text the model wrote where that is no JSON object; `kept`, where a reply had one, goes back to the provider with it
 - `{"role": "tool", "call_id": ID, "name": TOOL, "content": ANY JSON, "is_error": BOOL}`
 """
 
@@ -56,6 +56,24 @@ class ModelReply:
     finish: str = ""
     """why it stopped, as the provider names it: `stop`, `length`, `tool_call` …"""
     confidence: float | None = None
+    kept: Any = None
+    """JSON that the provider wants back when the reply is sent to it again: what the model thought, signed"""
+
+    def as_message(self) -> Message:
+        """
+        The reply as a message of the transcript.
+
+        >>> ModelReply("Looking.", (ToolCall("query_siem", {"hours": 24}, "c1"),)).as_message()["tool_calls"]
+        [{'call_id': 'c1', 'name': 'query_siem', 'args': {'hours': 24}}]
+        """
+        calls = [{"call_id": call.call_id, "name": call.name, "args": copied(call.args)} for call in self.calls]
+        message: Message = {"role": "assistant", "content": self.text, "tool_calls": calls}
+        return message if self.kept is None else {**message, "kept": self.kept}
+
+
+def copied(args: Any) -> Any:
+    """Arguments as a message holds them: an object, or the text that is none."""
+    return dict(args) if isinstance(args, Mapping) else args
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +84,20 @@ class TextDelta:
 
 
 class ModelError(GuidewayError):
-    """The model, or the way to it, failed: no reply came, or one that cannot be read."""
+    """
+    The model, or the way to it, failed: no reply came, or one that cannot be read.
+
+    `kind` says how, in one word: `setup` (an unknown name, a missing package or key), `rate_limit`, `quota`,
+    `overloaded`, `timeout`, `connection`, `context_window`, `authentication`, `no_such_model`, `rejected`, `server`,
+    `unreadable`, `broken_off` (a stream that ended too early), `filtered`; empty where nobody can tell.
+
+    >>> ModelError("the transcript is too long", kind="context_window").kind
+    'context_window'
+    """
+
+    def __init__(self, message: str = "the model failed", kind: str = "") -> None:
+        self.kind = kind
+        super().__init__(message)
 
 
 @runtime_checkable
