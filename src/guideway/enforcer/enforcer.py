@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from guideway.playbooks.models import Playbook, PlaybookStep, StepStatus
+from guideway.playbooks.models import Playbook, StepStatus
 from guideway.runtime.calls import Succeeded, ToolCall
 from guideway.runtime.verdicts import Deny, Illegal
 
@@ -64,30 +64,9 @@ class PlaybookEnforcer(Running):
         return list(self.found)
 
     @property
-    def current_step(self) -> PlaybookStep | None:
-        """The step the run is in; None when the playbook is complete."""
-        return self.plan.current_step
-
-    @property
-    def current_step_hints(self) -> list[str]:
-        """The hints of the current step."""
-        step = self.current_step
-        return list(step.hints) if step is not None else []
-
-    @property
     def progress(self) -> float:
         """Completed steps in all steps, 0 to 1."""
         return self.plan.progress
-
-    @property
-    def is_complete(self) -> bool:
-        """The run came to an end of the playbook."""
-        return self.plan.completed
-
-    @property
-    def outcome(self) -> str | None:
-        """How the run has ended, in the words of `Session.outcome`; None while it goes on."""
-        return self._session.outcome
 
     def validate_tool_call(self, tool_name: str) -> EnforcementResult:
         """

@@ -43,13 +43,13 @@ class Running(BaseModel):
     skills: dict[str, list[str]] = Field(default_factory=dict, description="The tools each skill stands for.")
     inputs: dict[str, Any] = Field(default_factory=dict, description="What the playbook's `inputs` are given.")
     found: list[EnforcementViolation] = Field(default_factory=list, description="The violations, in order.")
+    numbered: int = Field(default=0, description="How many ids have been given to calls.")
     saved: dict[str, Any] | None = Field(default=None, description="The run, as its snapshot; in JSON always there.")
 
     _session: Session = PrivateAttr()
     _machine: Machine = PrivateAttr()
     _beyond: str | None = PrivateAttr(default=None)
     _seen: int = PrivateAttr(default=0)
-    _numbered: int = PrivateAttr(default=0)
     _clock: Clock = PrivateAttr(default_factory=lambda: utc_now)
 
     def model_post_init(self, context: Any, /) -> None:
@@ -64,13 +64,33 @@ class Running(BaseModel):
         self._beyond = beyond_names(definition_of(machine_of(self.plan.playbook, self.skills)))
         if self.saved is not None:
             self._session = Session.restore(self._machine, self.saved)
-            self._numbered = self.plan.total_tool_calls
             return
         if self.plan.step_executions or self.plan.current_step_index:
             raise HostError(
                 "this plan has begun, and its run is not in it: keep the JSON of the whole PlaybookEnforcer instead"
             )
         self._begin()
+
+    @property
+    def current_step(self) -> PlaybookStep | None:
+        """The step the run is in; None when the playbook is complete."""
+        return self.plan.current_step
+
+    @property
+    def current_step_hints(self) -> list[str]:
+        """The hints of the current step."""
+        step = self.current_step
+        return list(step.hints) if step is not None else []
+
+    @property
+    def is_complete(self) -> bool:
+        """The run came to an end of the playbook."""
+        return self.plan.completed
+
+    @property
+    def outcome(self) -> str | None:
+        """How the run has ended, in the words of `Session.outcome`; None while it goes on."""
+        return self._session.outcome
 
     def _begin(self) -> None:
         mode = "enforce" if self.block_violations and self.advances else "record"
@@ -111,8 +131,8 @@ class Running(BaseModel):
 
     def _fresh_id(self, given: str = "") -> str:
         """An id nobody has used; every execution has an admission of its own (S53)."""
-        self._numbered += 1
-        return f"{given or 'call'}#{self._numbered}"
+        self.numbered += 1
+        return f"{given or 'call'}#{self.numbered}"
 
     def _admit(self, call: ToolCall) -> Verdict:
         """Propose the call, in the turn that is open where one is."""
@@ -154,7 +174,7 @@ class Running(BaseModel):
         return self.plan.playbook.allow_extra_tools and not irreversible
 
     def _violate(self, answer: Answer, tool: str, *, blocked: bool) -> EnforcementViolation | None:
-        """Keep a violation, where violations are kept; who must wait, or is refused by a person, has violated nothing."""
+        """Keep a violation, where violations are kept; who must wait, or a person refuses, has violated nothing."""
         if not self.record_violations or answer.type in NO_VIOLATION:
             return None
         violation = EnforcementViolation(
