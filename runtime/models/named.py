@@ -79,7 +79,7 @@ def named(name: str) -> Provided:
         raise ModelError(f"{told(name)} names no model; write PROVIDER:MODEL, as `openai:gpt-4o`", "setup")
 
     def make() -> ProviderModel:
-        with library().translated(name):
+        with library().translated(name, "cannot be used"):
             return library().infer_model(name)  # type: ignore[no-any-return]
 
     make()  # what is wrong with the name or the set-up is said now, and not in the middle of a run

@@ -81,23 +81,52 @@ async def stream(model: ProviderModel, name: str, request: ModelRequest) -> Asyn
                 if text := _text(piece):
                     yield TextDelta(text)
             response = pieces.get()
-    if response.finish_reason is None and model.provider is not None:
-        raise ModelError(f"the stream of the model `{name}` ended before the reply was whole", "broken_off")
+    if model.provider is not None and not _ended(pieces, response):
+        raise ModelError(
+            f"the stream of the model `{name}` ended without a finish reason, so nobody knows that the reply is whole; "
+            f"of a provider that never sends one, ask for no stream",
+            "broken_off",
+        )
     yield _reply(response, name, names)
 
 
+def _ended(pieces: object, response: wire.ModelResponse) -> bool:
+    """
+    The provider said that the reply is whole.
+
+    For the chat protocol of OpenAI the library makes up the reason `stop` where none came, as after a connection that
+    broke; only `provider_details` tells.
+    """
+    if any(cls.__module__.startswith("pydantic_ai.models.openai.") for cls in type(pieces).__mro__):
+        return bool((response.provider_details or {}).get("finish_reason")) or response.finish_reason != "stop"
+    return response.finish_reason is not None
+
+
 @contextmanager
-def translated(name: str) -> Iterator[None]:
+def translated(name: str, how: str = "gave no reply") -> Iterator[None]:
     """Whatever a provider raises becomes a `ModelError` that says how; what it raised is the cause."""
     try:
         yield
     except ModelError:
         raise
     except Exception as fault:
-        kind = next((kind for cls, kind in KINDS if isinstance(fault, cls)), "")
-        text = " ".join(str(fault).split()) or type(fault).__name__
+        text = _said_by(fault)
         text = text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
-        raise ModelError(f"the model `{name}` gave no reply: {text}", kind) from fault
+        raise ModelError(f"the model `{name}` {how}: {text}", _kind(fault)) from fault
+
+
+def _kind(fault: Exception) -> str:
+    kind = next((kind for cls, kind in KINDS if isinstance(fault, cls)), "")
+    return kind or ("unreadable" if isinstance(fault.__cause__, ValueError) else "")
+
+
+def _said_by(fault: Exception) -> str:
+    if isinstance(fault, faults.ModelHTTPError):
+        body = fault.body.get("message") if isinstance(fault.body, dict) else fault.body
+        return f"HTTP {fault.status_code}: {' '.join(str(body or fault.message).split())}"
+    if isinstance(fault, RuntimeError) and "loop is closed" in str(fault):
+        return f"{fault}; connections belong to one event loop: give `wrap` a function that makes the model"
+    return str(fault).split("\n")[0].strip() or type(fault).__name__
 
 
 def _names(request: ModelRequest) -> Names:

@@ -1,4 +1,4 @@
-"""The server: a thread of its own, a port of its own, and a list of what it does next."""
+"""The server: one thread and one port for all tests, and for each test a path of its own and a script."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable
+from functools import cache
+from itertools import count
 from typing import Any, Self
 
 import uvicorn
@@ -20,6 +22,8 @@ from tests.openai_server.wire import Says, chunks, whole
 Does = Says | Status | Garbage | Slow | CutOff
 Script = Iterable[Does] | Callable[[dict[str, Any]], Does]
 EVENTS = "text/event-stream"
+NUMBERS = count(1)
+OPEN: dict[int, Server] = {}
 
 
 class Server:
@@ -32,30 +36,20 @@ class Server:
     def __init__(self, script: Script) -> None:
         self._does = script if callable(script) else _in_order(script)
         self._closing = threading.Event()
+        self._number = next(NUMBERS)
         self.requests: list[dict[str, Any]] = []
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        app = Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
-        config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
-
-    @property
-    def url(self) -> str:
-        """The base address a client is given."""
-        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+        self.url = f"http://127.0.0.1:{_port()}/{self._number}/v1"
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        OPEN[self._number] = self
         return self
 
     def __exit__(self, *_: object) -> None:
+        del OPEN[self._number]
         self._closing.set()
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()
 
-    async def _answer(self, request: Request) -> Response:
-        body = await request.json()
+    async def answer(self, body: dict[str, Any]) -> Response:
+        """Do what the script says next."""
         self.requests.append(body)
         does = self._does(body)
         match does:
@@ -75,6 +69,27 @@ class Server:
     async def _silence(self) -> None:
         while not self._closing.is_set():
             await asyncio.sleep(0.01)
+
+
+def closed_url() -> str:
+    """An address at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+
+
+@cache
+def _port() -> int:
+    """Start the thread when it is first needed; it ends with the process."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    app = Starlette(routes=[Route("/{number:int}/v1/chat/completions", _answer, methods=["POST"])])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+    threading.Thread(target=server.run, args=([listening],), daemon=True).start()
+    return int(listening.getsockname()[1])
+
+
+async def _answer(request: Request) -> Response:
+    server = OPEN.get(request.path_params["number"])
+    return Response(status_code=410) if server is None else await server.answer(await request.json())
 
 
 def _in_order(script: Iterable[Does]) -> Callable[[dict[str, Any]], Does]:
