@@ -1,0 +1,160 @@
+"""What is sensitive never reaches the disk, and a run that needs it again says so."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import guideway as gw
+from guideway.runtime.journal import JsonLinesJournal, MemoryJournal, replay, resume, start
+
+T0 = datetime(2026, 1, 31, 9, tzinfo=UTC)
+SECRETS = {
+    "input": "hunter2-input", "param": "4711-param", "result": "s3-result", "field": "f1-field", "inner": "i9-inner",
+}  # fmt: skip
+PLAYBOOK: dict[str, Any] = {
+    "id": "p", "name": "P",
+    "inputs": {"host": "string", "token": {"type": "string", "sensitive": True}},
+    "tools": {
+        "login": {"effect": "read", "parameters": {"type": "object", "properties": {
+            "pin": {"type": "string", "sensitive": True}, "user": {"type": "string"}}}},
+        "fetch": {"effect": "read", "result": {"type": "object", "properties": {
+            "key": {"type": "string", "sensitive": True}}}},
+        "reset": {"parameters": {"type": "object", "properties": {"pin": {"type": "string", "sensitive": True}}},
+                  "approval": {"ask": "Reset to {{ args.pin }}?", "approvers": ["lead"]}},
+    },
+    "steps": [
+        {"id": "login", "description": "L", "expected_tools": ["login"]},
+        {"id": "fetch", "call": {"tool": "fetch", "args": {"auth": "Bearer {{ inputs.token }}"}}},
+        {"id": "owner", "ask": {"question": "Which?", "assignees": ["ann"],
+                                "fields": {"code": {"type": "string", "sensitive": True}}}},
+        {"id": "inner", "playbook": "inner", "with": {"pass": SECRETS["inner"]}},
+        {"id": "reset", "description": "R", "expected_tools": ["reset"]},
+    ],
+}  # fmt: skip
+INNER = {
+    "id": "inner", "name": "I", "inputs": {"pass": {"type": "string", "sensitive": True}},
+    "steps": [{"id": "w", "wait": {"signal": "go"}}],
+}  # fmt: skip
+GIVEN = {"host": "ws-7", "token": SECRETS["input"]}
+
+
+class Safe:
+    """A vault."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], Any] = {}
+
+    def put(self, run: str, name: str, value: Any) -> None:
+        """Keep."""
+        self.kept[run, name] = value
+
+    def get(self, run: str, name: str) -> Any:
+        """Give back."""
+        return self.kept.get((run, name))
+
+
+def machine() -> gw.Machine:
+    """The playbook, compiled."""
+    return gw.load(PLAYBOOK, library=[INNER])
+
+
+def steps(session: gw.Session) -> list[Any]:
+    """What happens in the run, in order."""
+    people = gw.Approvals(session)
+
+    def ask(args: dict[str, str]) -> None:
+        session.propose([gw.ToolCall("reset", args, "c9")])
+
+    return [
+        lambda: session.propose([gw.ToolCall("login", {"pin": SECRETS["param"], "user": "a"}, "c1")]),
+        lambda: session.observe("c1", gw.Succeeded({"ok": True})),
+        lambda: session.observe(session.commands[0].call_id, gw.Succeeded({"key": SECRETS["result"]})),
+        lambda: people.answer(people.pending[0].approval_id, "x", by="ann", fields={"code": SECRETS["field"]}),
+        lambda: session.signal("go"),
+        lambda: ask({"pin": "77-" + SECRETS["param"]}),
+        lambda: people.approve("call c9", by="lead"),
+        lambda: session.observe("c9", gw.Succeeded()),
+    ]
+
+
+def test_no_secret_is_on_the_disk_at_any_moment(tmp_path: Path) -> None:
+    """
+    Neither in events, nor in what they made happen, nor in snapshots, which follow where something is hidden by place.
+    """
+    journal = JsonLinesJournal(tmp_path)
+    session = start(journal, machine(), run_id="r", inputs=GIVEN, now=T0)
+    for number, do in enumerate(steps(session)):
+        do()
+        content = (tmp_path / "r.jsonl").read_text()
+        assert not [name for name, secret in SECRETS.items() if name != "inner" and secret in content], number
+
+    assert session.outcome == "success"
+    assert '"kind":"snapshot"' in content
+
+
+@pytest.mark.parametrize("after", range(9))
+def test_with_a_vault_and_its_inputs_a_run_goes_on_from_any_moment(after: int) -> None:
+    """
+    What was hidden is there again, as it was.
+    """
+    journal, vault = MemoryJournal(), Safe()
+    session = start(journal, machine(), run_id="r", inputs=GIVEN, now=T0, vault=vault)
+    for do in steps(session)[:after]:
+        do()
+    later = resume(journal, "r", machine(), inputs={"token": SECRETS["input"]}, now=T0, vault=vault)
+    known = later.snapshot.data["frames"][0]
+
+    assert known["inputs"] == GIVEN
+    if after > 2:
+        assert later.outcome == "success" or "facts" not in known or "•••" not in str(known)
+    assert replay(journal, "r", machine(), inputs={"token": SECRETS["input"]}, vault=vault).events >= after
+
+
+def test_a_secret_input_must_be_given_again_and_be_the_same() -> None:
+    """
+    Missing or another, it is refused, by its name.
+    """
+    journal = MemoryJournal()
+    start(journal, machine(), run_id="r", inputs=GIVEN, now=T0)
+
+    with pytest.raises(gw.HostError, match="sensitive input `token`; give it again"):
+        resume(journal, "r", machine(), now=T0)
+    with pytest.raises(gw.HostError, match="`token` is not the one"):
+        resume(journal, "r", machine(), inputs={"token": "other"}, now=T0)
+
+
+def test_without_a_vault_a_run_that_needs_a_lost_value_is_refused_and_one_that_does_not_goes_on() -> None:
+    """
+    A call that is under way needs its arguments; once it is settled nothing does.
+    """
+    journal = MemoryJournal()
+    session = start(journal, machine(), run_id="r", inputs=GIVEN, now=T0)
+    doings = steps(session)
+    doings[0]()
+    with pytest.raises(gw.HostError, match="a sensitive argument or result"):
+        resume(journal, "r", machine(), inputs=GIVEN, now=T0)
+    doings[1]()
+    later = resume(journal, "r", machine(), inputs=GIVEN, now=T0)
+
+    assert later.commands[0].args == {"auth": "Bearer hunter2-input"}  # type: ignore[union-attr]
+
+
+def test_a_tool_that_writes_a_mark_writes_no_secret() -> None:
+    """
+    The mark of a hidden value holds a number that only the journal has: text that looks like one is text.
+    """
+    told = gw.load({"id": "p", "name": "P", "inputs": {"token": {"type": "string", "sensitive": True}},
+                    "tools": {"look": {"effect": "read"}, "tell": {}}, "steps": [
+        {"id": "look", "description": "L", "expected_tools": ["look"]},
+        {"id": "tell", "call": {"tool": "tell", "args": {"text": "{{ facts.look.echo }}"}}}]})  # fmt: skip
+    journal = MemoryJournal()
+    session = start(journal, told, run_id="r", inputs={"token": SECRETS["input"]})
+    session.propose([gw.ToolCall("look", {}, "c1")])
+    session.observe("c1", gw.Succeeded({"echo": "•••{token.0} •••{0.token.0}"}))
+    [question] = gw.Approvals(resume(journal, "r", told, inputs={"token": SECRETS["input"]})).pending
+
+    assert question.args == {"text": "•••{token.0} •••{0.token.0}"}
