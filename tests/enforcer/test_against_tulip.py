@@ -2,7 +2,8 @@
 Beside the implementation that the seed's document describes, on random playbooks without its faults.
 
 Left out are, by the numbers of the parity list: failed calls and batches (D3 to D5), steps without tools (D6), later
-steps' tools where extra tools are allowed (D8), and 30 refusals in a row (D17).  There the two differ, and are meant to.
+steps' tools where extra tools are allowed (D8), and 30 refusals in a row (D17).  There the
+two differ, and are meant to.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ def test_row_3_the_plan_says_how_far_the_run_is() -> None:
     assert plan.current_step is not None
     assert look is not None
     assert note is not None
-    assert (plan.current_step.id, plan.progress) == ("note", pytest.approx(1 / 3))
+    assert plan.current_step.id == "note"
+    assert plan.progress == pytest.approx(1 / 3)
     assert (plan.completed_steps, plan.pending_steps) == (["look"], ["note", "act"])
     assert plan.is_step_complete("look")
     assert not plan.is_step_complete("note")
