@@ -17,6 +17,7 @@ from .control import Control
 from .delivering import Delivered, deliver
 from .jsonl import JsonLinesJournal
 from .keys import make_key, read_key
+from .migrating import Migration, migrate
 from .resuming import resume
 from .sqlite import SqliteJournal
 from .standing import Asked, Standing, standing
@@ -25,7 +26,7 @@ from .store import Journal, MemoryJournal, Message, Stored
 from .veil import Vault
 
 __all__ = [
-    "Asked", "Control", "Delivered", "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Replayed",
-    "SqliteJournal", "Standing", "Stored", "Vault", "Verified", "deliver", "make_key", "read_key", "replay", "resume",
-    "standing", "start", "verify",
+    "Asked", "Control", "Delivered", "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Migration",
+    "Replayed", "SqliteJournal", "Standing", "Stored", "Vault", "Verified", "deliver", "make_key", "migrate",
+    "read_key", "replay", "resume", "standing", "start", "verify",
 ]  # fmt: skip

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from guideway.runtime.plan import plan_of
 from guideway.runtime.redact import Redactor
 from guideway.runtime.run import Predicates
+from guideway.runtime.session import Session
 from guideway.statemachine.errors import JournalError
 from guideway.statemachine.machine import Machine
 
 from .asked import Asked
-from .entries import Chain, verified
-from .resuming import Rebuilt, carried_out, fresh, given_again, started
+from .entries import Chain, Entry, parse, verified
+from .resuming import Rebuilt, carried_out, fresh, given_again, started, take
 from .store import Journal
 from .veil import Vault, Veil
 
@@ -33,7 +35,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A run carried out once more: `events` made the same records; `trusted` could not be, as values are hidden."""
+    """A run carried out once more: `events` made the same records; `trusted` belong to another version of it."""
 
     run: str
     events: int
@@ -85,20 +87,41 @@ def replay(
     began = next(entries, None)
     if began is None:
         raise JournalError(f"the journal holds no run {run!r}")
-    body = started(began, machine)
+    digest = plan_of(machine).definition.digest
+    body = started(began, machine, digest if knows(journal, run, digest) else None)
     definition, given = plan_of(machine).definition, given_again(body, inputs or {})
     veil = Veil(run, body["nonce"], definition, given, vault)
     veil.confirm(body["checks"])
     asked = Asked(predicates)
     asked.feed(body.get("asked", ()))
-    rebuilt = Rebuilt(
-        fresh(machine, run, body, veil, asked), Chain(run), veil, Redactor(definition, given), asked
-    )
-    events, records = 0, len(body["records"])
+    mine = body["digest"] == digest
+    session = fresh(machine, run, body, veil, asked) if mine else Session.__new__(Session)
+    rebuilt = Rebuilt(session, Chain(run), veil, Redactor(definition, given), asked)
+    return carried_through(rebuilt, entries, machine, mine)
+
+
+def knows(journal: Journal, run: str, digest: str) -> bool:
+    """The run was moved to this version at some time."""
+    lines = (stored for stored in journal.read(run) if stored.kind == "migrated")
+    return any(parse(stored.text).body["digest"] == digest for stored in lines)
+
+
+def carried_through(rebuilt: Rebuilt, entries: Iterable[Entry], machine: Machine, mine: bool) -> Replayed:
+    """All events that were carried out on this version of the playbook; `mine`: the run was started on it."""
+    digest, moved, count = plan_of(machine).definition.digest, False, Counter[str]()
     for entry in entries:
-        if entry.kind == "event":
+        if entry.kind == "migrated":
+            mine = moved = entry.body["digest"] == digest
+        elif entry.kind == "snapshot" and moved:
+            take(rebuilt, entry, machine, at_snapshot=True)
+            moved = False
+        elif entry.kind == "event" and not mine:
+            count["trusted"] += 1
+        elif entry.kind == "event":
             difference = carried_out(rebuilt, entry)
             if difference is not None:
                 raise JournalError(difference)
-            events, records = events + 1, records + len(entry.body["records"])
-    return Replayed(run, events, records, 0, rebuilt.session.outcome)
+            count["events"] += 1
+            count["records"] += len(entry.body["records"])
+    outcome = rebuilt.session.outcome if mine else None
+    return Replayed(rebuilt.chain.run, count["events"], count["records"], count["trusted"], outcome)

@@ -97,6 +97,10 @@ class Recorder:
         """Write the first entry of a run."""
         self._append([self._chain.seal("start", body)])
 
+    def migrated(self, body: Mapping[str, Any]) -> None:
+        """Write that the run goes on with another version of its playbook, and where it stands then."""
+        self._append([self._chain.seal("migrated", body), self._snapshot()])
+
     def keep(self, event: Event, records: Sequence[Record]) -> None:
         """Write one verb, and a snapshot where one is due; it is on the disk when this returns."""
         answers = self._asked.flush()

@@ -24,7 +24,7 @@ from guideway.statemachine.errors import HostError, JournalError
 from guideway.statemachine.machine import Machine
 
 from .asked import Asked
-from .entries import SCHEMA, Chain, Entry, line, verified
+from .entries import SCHEMA, Chain, Entry, line, parse, verified
 from .recorder import Before, Recorder
 from .store import Journal
 from .veil import Vault, Veil
@@ -87,16 +87,16 @@ def rebuild(
     began = next(entries, None)
     if began is None:
         raise JournalError(f"the journal holds no run {run!r}")
-    body = started(began, machine)
+    body = started(began, machine, moved(journal, run))
     definition = plan_of(machine).definition
     given = given_again(body, inputs or {})
     veil = Veil(run, body["nonce"], definition, given, vault)
     veil.confirm(body["checks"])
     redactor, asked = Redactor(definition, given), Asked(predicates)
     asked.feed(body.get("asked", ()))
-    session = fresh(machine, run, body, veil, asked)
-    rebuilt = Rebuilt(session, Chain(run, key, 1, began.hash), veil, redactor, asked)
     latest = latest_snapshot(journal, run)
+    session = Session.__new__(Session) if latest is not None else fresh(machine, run, body, veil, asked)
+    rebuilt = Rebuilt(session, Chain(run, key, 1, began.hash), veil, redactor, asked)
     for entry in entries:
         rebuilt.chain.seq, rebuilt.chain.head = entry.seq + 1, entry.hash
         if latest is not None and entry.seq < latest:
@@ -118,9 +118,15 @@ def latest_snapshot(journal: Journal, run: str) -> int | None:
     return None if stored is None else stored.seq
 
 
-def started(entry: Entry, machine: Machine) -> Mapping[str, Any]:
+def moved(journal: Journal, run: str) -> str | None:
+    """The digest of the version that the run was moved to last."""
+    stored = journal.last(run, "migrated")
+    return None if stored is None else str(parse(stored.text).body["digest"])
+
+
+def started(entry: Entry, machine: Machine, moved_to: str | None = None) -> Mapping[str, Any]:
     """
-    What a run was started with.
+    What a run was started with; the machine must be the one that it runs on, which another one may have become.
 
     Raises:
         JournalError: it is no start, or of a later version.
@@ -130,9 +136,10 @@ def started(entry: Entry, machine: Machine) -> Mapping[str, Any]:
     if entry.kind != "start" or body.get("schema") != SCHEMA:
         raise JournalError(f"run {entry.run} was written by another version of guideway (schema {body.get('schema')})")
     definition = plan_of(machine).definition
-    if body["digest"] != definition.digest:
+    digest = moved_to or body["digest"]
+    if digest != definition.digest:
         raise HostError(
-            f"run {entry.run} was started with another version of `{body['playbook']}` (digest {body['digest'][:12]}, "
+            f"run {entry.run} runs on another version of `{body['playbook']}` (digest {digest[:12]}, "
             f"and this one is {definition.digest[:12]}); resume it with that one, or migrate it"
         )
     return body

@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS entries (run TEXT NOT NULL, seq INTEGER NOT NULL, kin
     PRIMARY KEY (run, seq)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS runs (number INTEGER PRIMARY KEY, run TEXT UNIQUE NOT NULL);
 CREATE INDEX IF NOT EXISTS snapshots ON entries (run, seq) WHERE kind = 'snapshot';
+CREATE INDEX IF NOT EXISTS moves ON entries (run, seq) WHERE kind = 'migrated';
 CREATE TABLE IF NOT EXISTS inbox (number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, text TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS inbox_runs ON inbox (run, number);
 """
@@ -141,14 +142,14 @@ class SqliteJournal:
             first = rows[-1][0] + 1
 
     def last(self, run: str, kind: str | None = None) -> Stored | None:
-        """The last line; that of a snapshot by its index."""
+        """The last line; those that are looked for often by an index."""
         ask = "SELECT seq, kind, text FROM entries WHERE run = ?"
         if kind is None:
             rows = self._all(f"{ask} ORDER BY seq DESC LIMIT 1", run)
-        elif kind == "snapshot":
-            rows = self._all(f"{ask} AND kind = 'snapshot' ORDER BY seq DESC LIMIT 1", run)
-        else:
-            rows = self._all(f"{ask} AND kind = ? ORDER BY seq DESC LIMIT 1", run, kind)
+        else:  # the kind is written out where an index has only that one
+            known = kind in ("snapshot", "migrated")
+            ask += f" AND kind = '{kind}'" if known else " AND kind = ?"
+            rows = self._all(f"{ask} ORDER BY seq DESC LIMIT 1", *([run] if known else [run, kind]))
         return Stored(*rows[0]) if rows else None
 
     def runs(self) -> list[str]:

@@ -12,6 +12,7 @@ from guideway.runtime.journal import (
     JsonLinesJournal,
     MemoryJournal,
     Message,
+    Migration,
     Replayed,
     SqliteJournal,
     Standing,
@@ -20,6 +21,7 @@ from guideway.runtime.journal import (
     Verified,
     deliver,
     make_key,
+    migrate,
     read_key,
     replay,
     resume,
@@ -29,7 +31,7 @@ from guideway.runtime.journal import (
 )
 
 __all__ = [
-    "Asked", "Control", "Delivered", "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Replayed",
-    "SqliteJournal", "Standing", "Stored", "Vault", "Verified", "deliver", "make_key", "read_key", "replay", "resume",
-    "standing", "start", "verify",
+    "Asked", "Control", "Delivered", "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Migration",
+    "Replayed", "SqliteJournal", "Standing", "Stored", "Vault", "Verified", "deliver", "make_key", "migrate",
+    "read_key", "replay", "resume", "standing", "start", "verify",
 ]  # fmt: skip
