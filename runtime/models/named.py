@@ -31,9 +31,13 @@ class Provided:
     one loop.  `close` closes the connections of the loop that runs.
     """
 
-    def __init__(self, name: str, make: Callable[[], ProviderModel], shared: bool = False) -> None:
+    def __init__(
+        self, name: str, make: Callable[[], ProviderModel], first: ProviderModel, shared: bool = False
+    ) -> None:
         self.name = name
         self._make = make
+        self._first: ProviderModel | None = first
+        """not used in any loop yet, so the first may have it"""
         self._shared = shared
         self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, ProviderModel] = WeakKeyDictionary()
         self._lock = Lock()
@@ -61,7 +65,8 @@ class Provided:
         loop = asyncio.get_running_loop()
         with self._lock:
             if loop not in self._made:
-                self._made[loop] = self._make()
+                self._made[loop] = self._first or self._make()
+                self._first = None
             return self._made[loop]
 
     def __repr__(self) -> str:
@@ -82,8 +87,8 @@ def named(name: str) -> Provided:
         with library().translated(name, "cannot be used"):
             return library().infer_model(name)  # type: ignore[no-any-return]
 
-    make()  # what is wrong with the name or the set-up is said now, and not in the middle of a run
-    return Provided(name, make)
+    # What is wrong with the name or the set-up is said now, and not in the middle of a run.
+    return Provided(name, make, make())
 
 
 def wrap(model: ProviderModel | Callable[[], ProviderModel]) -> Provided:
@@ -95,10 +100,13 @@ def wrap(model: ProviderModel | Callable[[], ProviderModel]) -> Provided:
         HostError: it is neither.
     """
     if isinstance(model, library().ProviderModel):
-        return Provided(model.model_id, lambda: model, shared=True)
+        return Provided(model.model_id, lambda: model, model, shared=True)
     if not callable(model):
         raise HostError(f"wrap takes a Model of pydantic-ai, or a function that makes one, not {told(model)}")
-    return Provided(model().model_id, model)
+    first = model()
+    if not isinstance(first, library().ProviderModel):
+        raise HostError(f"the function given to wrap must make a Model of pydantic-ai, and made {told(first)}")
+    return Provided(first.model_id, model, first)
 
 
 def model_of(given: object) -> Model:
@@ -115,14 +123,20 @@ def model_of(given: object) -> Model:
     """
     if isinstance(given, str):
         return named(given)
-    if inspect.iscoroutinefunction(getattr(given, "reply", None)) and isinstance(getattr(given, "name", None), str):
+    if _is_ours(given):
         return given  # type: ignore[return-value]
-    if type(given).__module__ != "builtins" and _is_providers(given):
+    if _is_providers(given):
         return wrap(given)  # type: ignore[arg-type]
     raise HostError(
         f"a model is a name such as `openai:gpt-4o`, a FakeModel or FunctionModel, an object with `name` and an async "
         f"`reply(request)`, or a Model of pydantic-ai; {told(given)} is none"
     )
+
+
+def _is_ours(given: object) -> bool:
+    """By its methods; a class is no object of itself."""
+    asynchronous = inspect.iscoroutinefunction(getattr(given, "reply", None))
+    return asynchronous and isinstance(getattr(given, "name", None), str) and not inspect.isclass(given)
 
 
 def _is_providers(given: object) -> bool:

@@ -98,7 +98,7 @@ def tool_of(given: AnyTool, name: str = "") -> Tool:
     return tool if tool.hints else replace(tool, parameters=_schema(tool))
 
 
-def toolset(given: Iterable[AnyTool] | Mapping[str, AnyTool]) -> dict[str, Tool]:
+def toolset(given: Iterable[AnyTool] | Mapping[str, Any]) -> dict[str, Tool]:
     """
     Make tools of all of these, by name; a map gives the names itself.
 

@@ -63,18 +63,9 @@ async def run(tool: Tool, args: Mapping[str, Any], on_tool_exception: OnToolExce
         positional, named = arguments(tool, args)
     except ValueError as fault:
         return Failed({"type": "BadArguments", "message": str(fault)})
-    try:
-        result = await _called(tool.function, positional, named)
-    except ToolError as fault:
-        return failure(fault)
-    except KeyboardInterrupt:
-        raise
-    except asyncio.CancelledError as fault:
-        if _being_cancelled():
-            raise
-        return await _answer(tool, fault, on_tool_exception)
-    except BaseException as fault:
-        return await _answer(tool, fault, on_tool_exception)
+    result = await _called(tool.function, positional, named)
+    if isinstance(result, _Raised):
+        return await _answer(tool, result.fault, on_tool_exception)
     return succeeded(tool, result)
 
 
@@ -96,12 +87,19 @@ def arguments(tool: Tool, args: object) -> tuple[list[Any], dict[str, Any]]:
 
 
 async def _called(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
-    if is_async(function):
-        return await function(*positional, **named)
-    result = await asyncio.to_thread(_caught, function, positional, named)
-    if isinstance(result, _Raised):
-        raise result.fault
-    return await result if inspect.isawaitable(result) else result
+    try:
+        if is_async(function):
+            return await function(*positional, **named)
+        result = await asyncio.to_thread(_caught, function, positional, named)
+        return await result if inspect.isawaitable(result) else result
+    except (KeyboardInterrupt, GeneratorExit):
+        raise  # the second: the loop lets go of this coroutine
+    except asyncio.CancelledError as fault:
+        if _being_cancelled():
+            raise
+        return _Raised(fault)
+    except BaseException as fault:
+        return _Raised(fault)
 
 
 def _caught(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
@@ -118,7 +116,9 @@ def _being_cancelled() -> bool:
 
 
 async def _answer(tool: Tool, fault: BaseException, on_tool_exception: OnToolException) -> Outcome:
-    if on_tool_exception == "fail":
+    if isinstance(fault, KeyboardInterrupt):
+        raise fault
+    if on_tool_exception == "fail" or isinstance(fault, ToolError):
         return failure(fault)
     if on_tool_exception == "raise" or not callable(on_tool_exception):
         raise ToolRaisedError(tool.name, fault) from fault
