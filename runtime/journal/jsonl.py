@@ -12,17 +12,18 @@ import mmap
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 from urllib.parse import quote, unquote
 
 from guideway.statemachine.errors import JournalError
 
-from .entries import line, parse
+from .entries import parse
 from .locks import hold
 from .store import Message, Stored, check_next
 
 ENDING = ".jsonl"
 INBOX = ".inbox.jsonl"
+DECODER = json.JSONDecoder()
 
 
 class JsonLinesJournal:
@@ -207,16 +208,29 @@ def unpacked(raw: bytes, run: str) -> list[Stored]:
     """
     try:
         text = raw.decode()
-        found: Any = json.loads(text) if text.startswith("[") else None
+        texts = split(text) if text.startswith("[") else [text]
     except ValueError:
         raise JournalError(f"a line of run {run} cannot be read") from None
-    texts = [text] if found is None else [dumped(part) for part in found]
-    if found is not None and f"[{','.join(texts)}]" != text:
-        raise JournalError(f"a line of run {run} is not written as it was")
     entries = [parse(part, f"a line of run {run}") for part in texts]
-    return [Stored(entry.seq, entry.kind, line(entry)) for entry in entries]
+    return [Stored(entry.seq, entry.kind, entry.text) for entry in entries]
 
 
-def dumped(part: Any) -> str:
-    """An entry out of a list, as it was written."""
-    return json.dumps(part, ensure_ascii=False, separators=(",", ":"))
+def split(text: str) -> list[str]:
+    """
+    The entries of a list, each as it is written.
+
+    >>> split('[{"a":1e-7},{"b":[2]}]')
+    ['{"a":1e-7}', '{"b":[2]}']
+
+    Raises:
+        ValueError: it is no list, or not written without spaces.
+    """
+    parts, at = [], 1
+    while True:
+        _, end = DECODER.raw_decode(text, at)
+        parts.append(text[at:end])
+        if text[end:] == "]":
+            return parts
+        if text[end : end + 1] != ",":
+            raise ValueError(f"no list of entries: {text[end : end + 1]!r}")
+        at = end + 1
