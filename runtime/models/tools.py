@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from guideway.runtime.calls import Cancelled, Failed, Outcome, Substituted, Succeeded, Unknown
@@ -15,6 +16,7 @@ from guideway.statemachine.canonical import normal
 from guideway.statemachine.errors import GuidewayError, HostError
 
 from .signatures import is_async
+from .threads import beside
 from .tool import AnyTool, Tool, ToolError, tool_of, toolset
 
 __all__ = [
@@ -61,9 +63,9 @@ async def run(tool: Tool, args: Mapping[str, Any], on_tool_exception: OnToolExce
     """
     try:
         positional, named = arguments(tool, args)
-    except ValueError as fault:
-        return Failed({"type": "BadArguments", "message": str(fault)})
-    result = await _called(tool.function, positional, named)
+    except Exception as fault:  # a validator of a program's own may raise anything
+        return Failed({"type": "BadArguments", "message": message_of(fault)})
+    result = await _called(tool, positional, named)
     if isinstance(result, _Raised):
         return await _answer(tool, result.fault, on_tool_exception)
     return succeeded(tool, result)
@@ -86,11 +88,11 @@ def arguments(tool: Tool, args: object) -> tuple[list[Any], dict[str, Any]]:
     return tool.hints.bind(own)
 
 
-async def _called(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+async def _called(tool: Tool, positional: list[Any], named: dict[str, Any]) -> Any:
     try:
-        if is_async(function):
-            return await function(*positional, **named)
-        result = await asyncio.to_thread(_caught, function, positional, named)
+        if is_async(tool.function):
+            return await tool.function(*positional, **named)
+        result = await beside(partial(_caught, tool.function, positional, named), tool.name)
         return await result if inspect.isawaitable(result) else result
     except (KeyboardInterrupt, GeneratorExit):
         raise  # the second: the loop lets go of this coroutine

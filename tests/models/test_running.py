@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from guideway.runtime.calls import Failed, Outcome, Succeeded, Unknown
 from guideway.runtime.models.tools import Tool, ToolError, ToolRaisedError, run, tool_of
@@ -87,6 +88,28 @@ def test_arguments_that_do_not_fit_are_refused_by_name(args: Any, said: str) -> 
     The tool is not called; the model reads which argument is wrong and what was expected. No value is changed to fit.
     """
     assert error(query, args) == ("BadArguments", said)
+
+
+class Ratio(BaseModel):
+    """A model whose own check is broken."""
+
+    of: int
+
+    @field_validator("of")
+    @classmethod
+    def check(cls, value: int) -> int:
+        """Divide by zero."""
+        return value // 0
+
+
+def test_a_check_of_the_programs_own_that_breaks_is_a_refusal() -> None:
+    """
+    What a validator raises is no traceback of the agent's: the call is refused.
+    """
+
+    def rate(ratio: Ratio) -> None: ...
+
+    assert error(rate, {"ratio": {"of": 1}}) == ("BadArguments", "integer division or modulo by zero")
 
 
 def test_every_wrong_argument_is_named() -> None:
@@ -301,6 +324,57 @@ def test_a_function_that_blocks_does_not_block_others() -> None:
         return list(await asyncio.gather(run(tool_of(meet), {}), run(tool_of(meet), {})))
 
     assert asyncio.run(together()) == [Succeeded(True), Succeeded(True)]
+
+
+def test_many_functions_may_wait_for_one_another() -> None:
+    """
+    Fifty plain functions that all wait for the last one come to an end: there is no pool to be full.
+    """
+    all_of_them = threading.Barrier(50, timeout=30)
+
+    async def together() -> list[Outcome]:
+        tool = tool_of(Tool("wait", lambda: all_of_them.wait() >= 0))
+        return list(await asyncio.gather(*(run(tool, {}) for _ in range(50))))
+
+    assert asyncio.run(together()) == [Succeeded(True)] * 50
+
+
+def test_a_function_that_hangs_does_not_hold_the_loop_up() -> None:
+    """
+    Who stops waiting for a plain function can end the loop, though the function still runs.
+    """
+    started, release, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def hang() -> None:
+        started.set()
+        release.wait(timeout=30)
+        ended.set()
+
+    async def give_up() -> None:
+        task = asyncio.create_task(run(tool_of(hang), {}))
+        while not started.is_set():
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(give_up())
+
+    assert not ended.is_set()
+    release.set()
+    assert ended.wait(timeout=30)
+
+
+def test_a_function_sees_the_callers_context() -> None:
+    """
+    Context variables (a trace, a tenant) reach a plain function too.
+    """
+    tenant = contextvars.ContextVar("tenant", default="nobody")
+
+    async def call() -> Outcome:
+        tenant.set("acme")
+        return await run(tool_of(Tool("who", tenant.get, parameters={"type": "object"})), {})
+
+    assert asyncio.run(call()) == Succeeded("acme")
 
 
 def test_asynchronous_tools_run_on_the_loop() -> None:
