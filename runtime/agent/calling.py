@@ -1,0 +1,176 @@
+"""A turn with calls: hooks first, then the gate on the whole batch, then the tools; and what the model reads of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from guideway.runtime.calls import ToolCall
+from guideway.runtime.hooks.points import AfterTool, BeforeTool
+from guideway.runtime.verdicts import Verdict
+from guideway.statemachine.canonical import normal
+from guideway.statemachine.termination.state import ToolExecution
+
+from .deals import Deal
+from .events import ToolDecided
+from .live import Live
+
+SPENT = "the run's budget of {limit} calls is spent; this call did not run"
+AGAIN = 3
+"""How often one call may be made anew at the wish of hooks."""
+
+
+async def propose(live: Live, deals: list[Deal], text: str = "") -> None:
+    """Ask hooks about each call, then the gate about all that are left, in the order of the reply."""
+    for place, deal in enumerate(deals):
+        await ask_hooks(live, deal, deals[:place])
+    within_budget(live, deals)
+    for deal in deals:
+        if deal.blocked is not None:
+            stopped_by_hook(live, deal)
+    live.memory.deals += deals
+    left = [deal for deal in deals if deal.blocked is None]
+    if not left:
+        live.memory.unproposed += 1
+        return
+    live.memory.unproposed = 0
+    verdicts = live.session.propose(
+        [deal.used for deal in left], text=text, usage=live.memory.carried, now=live.clock.now()
+    )
+    live.memory.carried = type(live.memory.carried)()
+    for deal, verdict in zip(left, verdicts, strict=True):
+        live.decide(deal, verdict)
+
+
+async def ask_hooks(live: Live, deal: Deal, before: Sequence[Deal]) -> None:
+    """Let hooks change the call, answer it or stop it; whatever they say is no fact (S53)."""
+
+    def policy(call: ToolCall) -> Verdict:
+        ahead = [other.used for other in before if other.blocked is None]
+        return live.session.foresee([*ahead, call])[-1]
+
+    deal.point = BeforeTool(live.facts(), deal.call, policy)
+    await live.hooks.before_tool(deal.point)
+    heed(deal)
+
+
+def heed(deal: Deal) -> None:
+    """Take over what hooks have left of the call."""
+    point = deal.point
+    if point is None:
+        return
+    if not point.admitted:
+        deal.used = ToolCall(point.call.name, point.call.args, deal.used.call_id)
+    deal.blocked = point.blocked
+    deal.value = point.value
+    if point.error is not None:
+        deal.fault = f"{type(point.error).__name__}: {point.error}"
+
+
+def within_budget(live: Live, deals: Sequence[Deal]) -> None:
+    """Calls past the host's own limit are stopped before the gate is asked."""
+    limit = live.settings.limits.calls
+    if limit is None:
+        return
+    left = limit - live.memory.calls
+    for deal in deals:
+        if deal.blocked is None:
+            left -= 1
+            if left < 0:
+                deal.blocked = SPENT.format(limit=limit)
+
+
+def stopped_by_hook(live: Live, deal: Deal) -> None:
+    """A blocked call is not proposed: it is noted in the record, and the model reads the reason."""
+    reason = str(deal.blocked)
+    deal.show(reason, True)
+    live.session.note("hook_blocked", {"call_id": deal.call_id, "tool": deal.used.name, "why": reason})
+    live.emit(ToolDecided(deal.used, None, reason))
+
+
+async def closed(live: Live) -> bool:
+    """
+    Close the turn once all its calls are over: hooks hear of each, in the order of the reply.
+
+    False where hooks want calls made anew: those are proposed now, each a call of its own (S53).
+    """
+    again = [(deal, call) for deal in live.memory.deals if not deal.told and (call := await told(live, deal))]
+    if again and live.session.outcome is None and not live.over and not live.turn_open:
+        fresh = [Deal(call, call, stands_for=deal.stands_for or deal.call.call_id) for deal, call in again]
+        await propose(live, fresh)
+        return False
+    read_back(live)
+    return True
+
+
+async def told(live: Live, deal: Deal) -> ToolCall | None:
+    """Tell hooks of a call that is over; the call to make anew, where there is one."""
+    if not deal.over:
+        if deal.call_id in live.pool:
+            live.pool.leave(deal.call_id)
+        deal.show("nobody waits for it any more: its step is over", True)
+    point = AfterTool(
+        live.facts(), deal.used, deal.ran, deal.shown, deal.is_error, str(deal.shown) if deal.is_error else None,
+        deal.verdict, deal.blocked is not None, deal.duration,
+    )  # fmt: skip
+    deal.told = True
+    await live.hooks.after_tool(point)
+    remember(live, deal)
+    deal.shown, deal.is_error = plain(point.shown), point.is_error
+    if point.terminate:
+        live.terminate = True
+    if deal.point is not None and changed(deal):
+        return renumbered(live, deal, deal.point.call)
+    return renumbered(live, deal, deal.used) if point.retry else None
+
+
+def changed(deal: Deal) -> bool:
+    """A hook changed the call after the gate had allowed it: it did not run, and the new one is proposed (S53)."""
+    point = deal.point
+    if point is None or not point.admitted or deal.ran or point.blocked is not None:
+        return False
+    return (point.call.name, point.call.args) != (deal.used.name, deal.used.args)
+
+
+def renumbered(live: Live, deal: Deal, call: ToolCall) -> ToolCall | None:
+    """The call under an id of its own; None where it was made anew often enough."""
+    first = deal.stands_for or deal.call.call_id
+    times = sum(other.stands_for == first for other in live.memory.deals)
+    return ToolCall(call.name, call.args, f"{first}~{times + 1}") if times < AGAIN else None
+
+
+def remember(live: Live, deal: Deal) -> None:
+    """Keep what came of the call, for conditions and for the result: what the tool said, not what hooks show (S53)."""
+    allowed = deal.blocked is None and (deal.verdict is None or deal.verdict.allowed)
+    result, error = (None, str(deal.shown)) if deal.is_error else (deal.shown, None)
+    args: Any = deal.used.args if isinstance(deal.used.args, str) else plain(dict(deal.used.args))
+    live.memory.executions.append(ToolExecution(deal.used.name, args, result, error, deal.call_id, allowed, deal.ran))
+
+
+def read_back(live: Live) -> None:
+    """Write the messages that answer the calls of the reply, in its order; the latest that ran stands for a call."""
+    memory = live.memory
+    for deal in memory.deals:
+        if deal.stands_for is not None:
+            continue
+        last = deal
+        for other in memory.deals:
+            if other.stands_for == deal.call.call_id and (other.ran or not last.ran):
+                last = other
+        memory.messages.append({
+            "role": "tool", "call_id": deal.call.call_id, "name": deal.call.name, "content": last.shown,
+            "is_error": last.is_error,
+        })  # fmt: skip
+    memory.deals = []
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON; what is none, as text."""
+    try:
+        return normal(value)
+    except ValueError:
+        try:
+            return json.loads(json.dumps(value, default=str))
+        except (TypeError, ValueError):
+            return str(value)

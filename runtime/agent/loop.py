@@ -1,0 +1,179 @@
+"""
+One segment of a run, from its start to its end, or to where it must wait for somebody.
+
+The session says what is to be done; the loop does it: tools as tasks side by side, people and the user as callbacks,
+time by the clock, the model whenever an agent's step is open and nothing of its last reply is under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from guideway.runtime.calls import Unknown
+from guideway.runtime.hooks.points import AtEnd, HookFailedError, Start
+from guideway.runtime.situation import open_steps, overtaken
+from guideway.runtime.verdicts import Wait
+from guideway.statemachine.errors import GuidewayError
+
+from . import people, working
+from .events import RunEnded, RunStarted, TerminateEvent, Waiting
+from .live import Live
+from .outcomes import result_of
+from .result import SUSPENDED, AgentResult
+from .turning import finish, save, turn
+
+
+async def run_segment(live: Live) -> AgentResult:
+    """
+    Drive the run until it has ended or must wait; hooks hear of the end, whatever happens.
+
+    Raises:
+        asyncio.CancelledError: the task was cancelled; the run has been left in order, and can be taken up again.
+        GuidewayError: the host's mistake, or its journal's failure; hooks have heard of it.
+    """
+    memory = live.memory
+    memory.segments += 1
+    live.emit(RunStarted(memory.run_id, memory.prompt, memory.segments))
+    try:
+        if await started(live):
+            await drive(live)
+        await leave(live)
+    except HookFailedError as error:
+        live.stop("hook_failed", "hook_failed", error=error)
+        await leave(live)
+    except asyncio.CancelledError as error:
+        live.stop("interrupted", "interrupted", error=error, session=False)
+        await leave(live)
+        await ended(live)
+        raise
+    except (GuidewayError, AssertionError) as error:
+        live.stop("error", "error", error=error, session=False)
+        await leave(live)
+        await ended(live)
+        raise
+    return await ended(live)
+
+
+async def started(live: Live) -> bool:
+    """Hooks may replace transcript and instructions, or cancel the run before it starts (row 41)."""
+    memory = live.memory
+    point = Start(live.facts(), [*memory.messages], memory.instructions, live.settings.model.name)
+    await live.hooks.start(point)
+    memory.messages, memory.instructions = [*point.messages], point.system_prompt
+    if point.cancelled is not None:
+        live.stop(point.cancelled or "cancelled", "cancelled")
+    return not live.over
+
+
+async def drive(live: Live) -> None:
+    """Do the next thing there is to do, until there is none."""
+    while not live.over:
+        live.tell()
+        if live.session.outcome is not None and not live.memory.deals:
+            return
+        if live.out_of_time():
+            live.stop("time_budget", "time_budget")
+        elif not await step(live):
+            return
+
+
+async def step(live: Live) -> bool:
+    """The next thing; False where nothing can be done but wait for somebody."""
+    if working.collect(live) or people.collect(live) or await working.begin(live):
+        return True
+    if live.pool.awaited:
+        await wait(live, live.real(live.due()))
+        return True
+    if people.put(live):
+        return True
+    if live.memory.deals:
+        if not live.turn_open or live.session.outcome is not None:
+            await finish(live)
+            return True
+    elif open_steps(live.session):
+        if live.memory.talking and not await people.answered(live):
+            return False
+        if not await sit_out(live):
+            await turn(live)
+        return True
+    return await pass_time(live)
+
+
+async def wait(live: Live, due: object = None) -> None:
+    """Wait for a call, a decision, or a time, whichever comes first; what falls due is let happen."""
+    tasks = [*live.pool.tasks, *live.questions.values()]
+    time = live.due()
+    await live.rest(tasks, time if due is not None else None)
+    if time is not None and live.clock.now() >= time:
+        live.tick()
+        leave_behind(live)
+
+
+def leave_behind(live: Live) -> None:
+    """A call whose step is over runs on, and nothing waits for it any more (S26)."""
+    for running in live.pool.items():
+        if not running.left and overtaken(live.session, running.call.call_id):
+            live.pool.leave(running.call.call_id)
+
+
+async def pass_time(live: Live) -> bool:
+    """Wait for a decision that somebody is making, for a call that was left, or for a time that a step waits for."""
+    times = [c.due for c in live.session.commands if isinstance(c, Wait) and c.due is not None]
+    before = len(live.session.since(0)) + live.session._run.forgotten
+    if times or live.questions or len(live.pool):
+        if times and not live.questions and not len(live.pool):
+            live.emit(Waiting(live.session.waiting, min(times)))
+        await wait(live, live.due())
+        if times and not live.questions:
+            live.put.clear()  # who put a question off may be asked again after a while
+        return True
+    live.tick()
+    return live.session.outcome is not None or len(live.session.since(0)) + live.session._run.forgotten > before
+
+
+async def sit_out(live: Live) -> bool:
+    """Where a call was refused because its tool must rest a while, let that time pass before the model goes on."""
+    refused, live.rested = live.rested, []
+    barred, now = live.session.barred, live.clock.now()
+    due = [barred[tool] for tool in refused if tool in barred and barred[tool] > now]
+    if due:
+        await live.rest([], max(due))
+        live.tick()
+    return bool(due)
+
+
+async def leave(live: Live) -> None:
+    """Leave in order: calls under way are stopped, and of those nobody knows; questions are given up, not withdrawn."""
+    for task in live.questions.values():
+        task.cancel()
+    await asyncio.gather(*live.questions.values(), return_exceptions=True)
+    live.questions.clear()
+    working.give_up_quietly(live)
+    for running in await live.pool.stop():
+        with contextlib.suppress(GuidewayError):  # the first fault is the one to tell
+            outcome = Unknown() if running.task.cancelled() else working.outcome_of(live, running)
+            deal = None if running.automatic else live.deal(running.call.call_id)
+            if deal is not None:
+                working.settle(live, deal, outcome, running.duration)
+            else:
+                working.observe(live, running.call.call_id, outcome)
+    with contextlib.suppress(GuidewayError):
+        if live.memory.deals and live.over and live.session.outcome is not None:
+            await finish(live)
+        live.tell()
+        save(live)
+
+
+async def ended(live: Live) -> AgentResult:
+    """Tell hooks and listeners how the segment ended."""
+    result = result_of(live)
+    if result.status == SUSPENDED and not live.over:
+        live.emit(Waiting(result.waiting, result.next_due))
+    else:
+        live.emit(TerminateEvent(result.reason, result.stop_reason))
+    point = AtEnd(live.facts(), result.status, result.stop_reason, result.success, result.output, result.error)
+    await live.hooks.end(point)
+    result = result_of(live)
+    live.emit(RunEnded(result))
+    return result

@@ -1,0 +1,242 @@
+"""Runs of one agent: begun, gone on with, taken up again, streamed, and cancelled; any number at once."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from threading import Lock
+from typing import Any
+
+from guideway.runtime.decisions import Decision
+from guideway.runtime.models.messages import Message
+from guideway.runtime.session import Session
+from guideway.statemachine.canonical import normal
+from guideway.statemachine.errors import HostError
+
+from . import people
+from .clock import clock_of
+from .events import Event
+from .live import Live
+from .loop import run_segment
+from .memory import Memory
+from .people import Edited
+from .quiet import hooks_of
+from .result import AgentResult
+from .settings import Settings
+
+Sink = Callable[[Event], Any]
+Saying = str | Decision | Edited | Mapping[str, Any] | None
+"""What goes to a run that waits: a text for a conversation, or decisions, by the id of the question."""
+
+
+class Runner:
+    """Begins and goes on with runs of one agent."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._hooks = hooks_of(settings.hooks)
+        self._running: dict[str, tuple[asyncio.AbstractEventLoop, Live]] = {}
+        self._lock = Lock()
+
+    def begin(
+        self, prompt: str | Sequence[Message], *, inputs: Mapping[str, Any] | None, run_id: str | None,
+        started_by: str, state: Mapping[str, Any], sink: Sink | None,
+    ) -> Live:  # fmt: skip
+        """
+        Make ready to run; nothing has been asked or done yet.
+
+        Raises:
+            HostError: inputs are missing or wrong, or what was given by keyword is no JSON.
+        """
+        clock = clock_of(self.settings.clock)
+        name = run_id or f"run-{secrets.token_hex(6)}"
+        memory = Memory(name, instructions=self.settings.instructions, state=keywords(state), started=clock.now())
+        say(memory, prompt)
+        session = self._session(name, inputs, started_by, clock.now())
+        return Live(self.settings, session, memory, self._hooks, clock, self._sink(sink))
+
+    def _session(self, run_id: str, inputs: Mapping[str, Any] | None, started_by: str, now: Any) -> Session:
+        settings = self.settings
+        given: dict[str, Any] = {
+            "inputs": inputs, "now": now, "run_id": run_id, "started_by": started_by,
+            "predicates": settings.predicates, "mode": settings.mode,
+        }  # fmt: skip
+        if settings.journal is None:
+            return Session(settings.machine, **given)
+        from guideway.runtime.journal import start
+
+        return start(settings.journal, settings.machine, **given)
+
+    def again(self, held: AgentResult | Mapping[str, Any], state: Mapping[str, Any], sink: Sink | None) -> Live:
+        """
+        Make ready to go on with a run.
+
+        Raises:
+            HostError: this is no saved run, or one of another playbook.
+        """
+        saved = held.state if isinstance(held, AgentResult) else held
+        if not isinstance(saved, Mapping) or not {"agent", "session"} <= saved.keys():
+            raise HostError("go on with an AgentResult, or with its `state`; this is neither")
+        memory = Memory.of_json(saved["agent"])
+        memory.state |= keywords(state)
+        session = held.session if isinstance(held, AgentResult) else None
+        if session is None:
+            session = Session.restore(self.settings.machine, saved["session"], predicates=self.settings.predicates)
+        return Live(self.settings, session, memory, self._hooks, clock_of(self.settings.clock), self._sink(sink))
+
+    def _sink(self, sink: Sink | None) -> Sink | None:
+        own = self.settings.on_event
+        if own is None or sink is None:
+            return sink or own
+
+        def both(event: Event) -> None:
+            own(event)
+            sink(event)
+
+        return both
+
+    def tell(self, live: Live, said: Saying) -> None:
+        """
+        Hand a run that waits what somebody has said.
+
+        Raises:
+            HostError: the run has ended, it waits for something else, or a decision does not count.
+        """
+        if isinstance(said, str):
+            self._text(live, said)
+        elif said is not None:
+            for approval_id, decision in decisions(live, said).items():
+                decide(live, approval_id, decision)
+
+    def _text(self, live: Live, text: str) -> None:
+        memory = live.memory
+        if live.session.outcome is not None:
+            if not self.settings.open:
+                raise HostError(f"the run is over ({live.session.outcome}); begin another with `run`")
+            live.session = self._session(f"{memory.run_id}.{memory.segments + 1}", None, "", live.clock.now())
+            live.__init__(  # type: ignore[misc]  # the same run, on a new session
+                self.settings, live.session, memory, self._hooks, live.clock, live._sink
+            )
+        if memory.deals:
+            raise HostError(f"the run waits for {'; '.join(live.session.waiting)}; send a decision on that")
+        memory.prompt = text
+        people.hear(live, text)
+
+    async def drive(self, live: Live) -> AgentResult:
+        """Run the segment; `cancel` reaches it meanwhile."""
+        run_id = live.memory.run_id
+        with self._lock:
+            if run_id in self._running:
+                raise HostError(f"run {run_id} is going on already")
+            self._running[run_id] = (asyncio.get_running_loop(), live)
+        try:
+            return await run_segment(live)
+        finally:
+            with self._lock:
+                del self._running[run_id]
+
+    def cancel(self, run_id: str | None, reason: str) -> int:
+        """Cancel a run, or all of them, from any thread; says how many."""
+        with self._lock:
+            found = [held for name, held in self._running.items() if run_id in (None, name)]
+        for loop, live in found:
+            with suppress(RuntimeError):  # its loop has been closed meanwhile
+                loop.call_soon_threadsafe(live.stop, reason, "cancelled")
+        return len(found)
+
+    async def stream(self, make: Callable[[Sink], Live], said: Saying = None) -> AsyncIterator[Event]:
+        """The events of a segment as they happen; who leaves early cancels it, and it is left in order."""
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        live = make(queue.put_nowait)
+        self.tell(live, said)
+        task = asyncio.ensure_future(self.drive(live))
+        task.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            while (event := await queue.get()) is not None:
+                yield event
+            await task
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+
+def keywords(state: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    What was given by keyword, copied.
+
+    Raises:
+        HostError: it is no JSON, so it could not be saved with the run.
+    """
+    try:
+        found: dict[str, Any] = normal(dict(state))
+    except ValueError as error:
+        raise HostError(f"what is given by keyword is saved with the run, so it must be JSON: {error}") from None
+    return found
+
+
+def say(memory: Memory, prompt: str | Sequence[Message]) -> None:
+    """
+    Begin the transcript: with a text of the user's, or with messages.
+
+    Raises:
+        HostError: it is neither.
+    """
+    if isinstance(prompt, str):
+        memory.prompt = prompt
+        memory.messages = [{"role": "user", "content": prompt}]
+        return
+    if not isinstance(prompt, Sequence) or not all(isinstance(m, Mapping) and "role" in m for m in prompt):
+        raise HostError("the prompt is a text, or a list of messages {'role': …, 'content': …}")
+    memory.messages = [dict(message) for message in prompt if isinstance(message, Mapping)]
+    last = next((m for m in reversed(memory.messages) if m["role"] == "user"), {})
+    memory.prompt = str(last.get("content", ""))
+
+
+def decisions(live: Live, said: Decision | Edited | Mapping[str, Any]) -> Mapping[str, Any]:
+    """
+    Decisions by the ids of their questions; one alone is on the only question there is.
+
+    Raises:
+        HostError: several questions are open, or none.
+    """
+    if isinstance(said, Mapping):
+        return said
+    pending = [question.approval_id for question in live.control.pending]
+    if len(pending) != 1:
+        asked = ", ".join(map(repr, pending)) or "nobody is asked anything"
+        raise HostError(f"say which question the decision is on, send({{ID: decision}}): {asked}")
+    return {pending[0]: said}
+
+
+def decide(live: Live, approval_id: str, decision: Any) -> None:
+    """
+    Carry out one decision.
+
+    Raises:
+        HostError: nobody is asked that, or the decision does not count, with the reason.
+    """
+    question = next((q for q in live.control.pending if q.approval_id == approval_id), None)
+    if question is None:
+        raise HostError(f"nobody is asked {approval_id!r} now")
+    decided = people.carry_out(live, question, decision)
+    live.take(decided.progress.verdicts)
+    if not decided.accepted:
+        raise HostError(f"the decision on {approval_id!r} does not count: {decided.reason}")
+
+
+def alone(work: Coroutine[Any, Any, AgentResult]) -> AgentResult:
+    """
+    Run to the end in an event loop of its own.
+
+    Raises:
+        HostError: there is one already in this thread.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    work.close()
+    raise HostError("an event loop is running here: write `await agent.run(…)` instead of `agent.run_sync(…)`")

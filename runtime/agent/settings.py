@@ -1,0 +1,108 @@
+"""What an agent is made of; one value serves any number of runs at once, and no run changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from guideway.runtime.lenient import check_mode
+from guideway.runtime.models.messages import Model
+from guideway.runtime.models.tool import Tool
+from guideway.runtime.models.tools import OnToolException
+from guideway.runtime.plan import plan_of
+from guideway.runtime.toolbox import missing_tools
+from guideway.statemachine.errors import HostError
+from guideway.statemachine.machine import Machine
+from guideway.statemachine.tools import CONTROL
+
+from .events import Event
+from .limits import AgentLimits, PriceTable, price_of
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """
+    The parts of an agent, checked.
+
+    Raises:
+        HostError: a tool is missing that the playbook needs, a tool has the name of a control tool, or a cost limit
+            has no price to go by.
+    """
+
+    model: Model
+    machine: Machine
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    open: bool = False
+    """no playbook was given: every tool is legal, and nothing is said of steps"""
+    hooks: tuple[Any, ...] = ()
+    termination: Any = None
+    reflexion: bool | Callable[[Any], Any] = False
+    instructions: str = ""
+    limits: AgentLimits = field(default_factory=AgentLimits)
+    prices: PriceTable | None = None
+    mode: str = "enforce"
+    decisions: Any = None
+    user: Any = None
+    journal: Any = None
+    clock: Any = None
+    on_tool_exception: OnToolException = "fail"
+    parallel: bool = True
+    model_settings: Mapping[str, Any] = field(default_factory=dict)
+    predicates: Mapping[str, Callable[[Mapping[str, Any]], bool]] | None = None
+    on_event: Callable[[Event], Any] | None = None
+    session_id: str | None = None
+
+    def __post_init__(self) -> None:
+        check_mode(self.mode)
+        check_tools(self)
+        if self.limits.cost is not None and price_of(self.model.name, self.prices or {}) is None:
+            raise HostError(
+                f"a cost limit needs the price of `{self.model.name}`; give prices={{{self.model.name!r}: "
+                "Price(input=…, output=…)}} for a million tokens"
+            )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What looks like a mistake and is none for certain."""
+        found = []
+        names = "ConfidenceMet" if asks_confidence(self.termination) else ""
+        if names and not self.reflexion:
+            found.append(f"`{names}` never holds unless somebody says how confident they are; give reflexion=True")
+        definition = plan_of(self.machine).definition
+        if not self.open and (idle := [name for name in self.tools if not known(definition, name)]):
+            found.append(f"the playbook speaks of no tool {', '.join(f'`{name}`' for name in idle)}; it is not offered")
+        return tuple(found)
+
+
+def check_tools(settings: Settings) -> None:
+    """The tools are all that the playbook needs, and none has a name of Guideway's own."""
+    for name in CONTROL:
+        if name in settings.tools:
+            raise HostError(f"`{name}` is a tool of Guideway's own; give yours another name")
+    functions: Mapping[str, Any] = {name: tool.function for name, tool in settings.tools.items()}
+    missing = list(missing_tools(plan_of(settings.machine).definition, functions))
+    if missing:
+        raise HostError(missing[0] + (f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""))
+
+
+def known(definition: Any, name: str) -> bool:
+    """Some playbook of the run speaks of the tool, or takes any."""
+    from guideway.statemachine.tools import best_match
+
+    for part in definition.playbooks:
+        names = {*part.named_tools, *part.optional_tools}
+        alias = {tool.alias for tool in part.tools.values() if tool.alias}
+        if part.extra_tools or name in alias or part.tool(name) or best_match(name, names):
+            return True
+    return False
+
+
+def asks_confidence(condition: Any) -> bool:
+    """Somewhere in it a confidence is waited for."""
+    if condition is None:
+        return False
+    if type(condition).__name__ == "ConfidenceMet":
+        return True
+    inner = getattr(condition, "conditions", None) or [getattr(condition, "condition", None)]
+    return any(asks_confidence(part) for part in inner)

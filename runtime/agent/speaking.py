@@ -1,0 +1,168 @@
+"""Asking the model: what it is sent, how its answer is waited for, and what it has cost."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from guideway.runtime.calls import ToolCall
+from guideway.runtime.hooks.points import AfterModel, BeforeModel, End, Observation
+from guideway.runtime.models.messages import Message, ModelError, ModelReply, ModelRequest, ToolSpec
+from guideway.runtime.models.messages import TextDelta as Piece
+
+from .brief import render_brief
+from .events import ModelReplied, ModelRequested, TextDelta
+from .limits import cost_of, price_of
+from .live import Live
+from .offers import offered
+
+
+async def speak(live: Live) -> ModelReply | None:
+    """The next reply, as hooks have left it; None where the segment is to end instead."""
+    settings = live.settings
+    tools = offered(live.session, settings.tools, control=not settings.open)
+    return await converse(live, system_prompt(live), tools)
+
+
+def system_prompt(live: Live) -> str:
+    """The host's instructions, and where the run stands."""
+    brief = "" if live.settings.open else render_brief(live.session)
+    return "\n\n".join(part for part in (live.memory.instructions, brief) if part)
+
+
+async def converse(live: Live, system: str, tools: tuple[ToolSpec, ...]) -> ModelReply | None:
+    """Ask, with hooks before and after, and again as often as they want within bounds."""
+    for attempt in range(live.settings.limits.model_retries + 1):
+        before = BeforeModel(live.facts(), copy.deepcopy(live.memory.messages), tools, system)
+        await live.hooks.before_model(before)
+        if hook_ends(live, before.end):
+            return None
+        reply = await answered(live, request_of(live, before, tools))
+        if reply is None:
+            return None
+        after = AfterModel(live.facts(), reply, [*live.memory.messages, reply.as_message()])
+        await live.hooks.after_model(after)
+        if hook_ends(live, after.end, reply):
+            return None
+        if not after.retry or attempt == live.settings.limits.model_retries:
+            final = named(live, after.reply)
+            live.emit(ModelReplied(final))
+            return final
+        if after.feedback:
+            live.memory.messages.append({"role": "user", "content": after.feedback})
+        if limits_spent(live):
+            return None
+    raise AssertionError("unreachable")
+
+
+def request_of(live: Live, before: BeforeModel, tools: tuple[ToolSpec, ...]) -> ModelRequest:
+    """What is sent: hooks may replace transcript and system prompt, not the tools (row 13)."""
+    head: list[Message] = [{"role": "system", "content": before.system_prompt}] if before.system_prompt else []
+    return ModelRequest([*head, *before.messages], tools, dict(live.settings.model_settings))
+
+
+async def answered(live: Live, request: ModelRequest) -> ModelReply | None:
+    """
+    The model's answer, counted; None where the run was cancelled, ran out of time, or the model failed.
+
+    Whatever a model raises is its failure, and ends the segment with an event (never with its traceback).
+    """
+    live.emit(ModelRequested(request))
+    live.memory.model_calls += 1
+    task = asyncio.ensure_future(reply_to(live, request))
+    try:
+        while not task.done() and not live.over:
+            await live.rest([task], live.real(live.deadline))
+            if not task.done() and live.out_of_time():
+                live.stop("time_budget", "time_budget")
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+    if live.over:
+        return None
+    try:
+        reply = task.result()
+    except (Exception, asyncio.CancelledError) as error:
+        failed(live, error)
+        return None
+    account(live, reply)
+    return named(live, reply)
+
+
+async def reply_to(live: Live, request: ModelRequest) -> ModelReply:
+    """Stream where somebody listens and the model can; a stream that ends without a reply is a failure."""
+    model = live.settings.model
+    stream = getattr(model, "stream", None)
+    if not live.streams or stream is None:
+        reply = await model.reply(request)
+        return checked(reply, model.name)
+    async for piece in stream(request):
+        if isinstance(piece, Piece):
+            live.emit(TextDelta(piece.text))
+        else:
+            return checked(piece, model.name)
+    raise ModelError(f"the model `{model.name}` stopped in the middle of a reply")
+
+
+def checked(reply: Any, name: str) -> ModelReply:
+    """
+    The reply, if it is one.
+
+    Raises:
+        ModelError: the model gave something else.
+    """
+    if not isinstance(reply, ModelReply):
+        raise ModelError(f"the model `{name}` must answer with a ModelReply, and gave a {type(reply).__name__}")
+    return reply
+
+
+def failed(live: Live, error: BaseException) -> None:
+    """The model failed: the segment ends, and the run can be taken up again."""
+    full = isinstance(error, ModelError) and error.kind == "context_window"
+    reason = "context_exhausted" if full else "error"
+    live.stop(reason, reason, error=error, session=full)
+
+
+def account(live: Live, reply: ModelReply) -> None:
+    """Count what the reply has cost; the session hears of it with the next proposal."""
+    settings = live.settings
+    prices: Mapping[str, Any] = settings.prices or {}
+    price = price_of(reply.model, prices) if reply.model in prices else price_of(settings.model.name, prices)
+    usage = replace(reply.usage, cost=cost_of(reply.usage, price))
+    live.memory.context = reply.usage.input_tokens
+    live.memory.usage += usage
+    live.memory.carried += usage
+
+
+def limits_spent(live: Live) -> bool:
+    """A budget of the host's is spent; then the run has been stopped for it."""
+    from .stops import spent
+
+    return spent(live)
+
+
+def named(live: Live, reply: ModelReply) -> ModelReply:
+    """Every call has an id: those that came without are numbered."""
+    count, calls = live.memory.model_calls, []
+    for place, call in enumerate(reply.calls, 1):
+        calls.append(call if call.call_id else ToolCall(call.name, call.args, f"call-{count}-{place}"))
+    return replace(reply, calls=tuple(calls))
+
+
+def hook_ends(live: Live, end: End | None, reply: ModelReply | None = None) -> bool:
+    """A hook ends the run, with an output of its own."""
+    if end is None:
+        return False
+    if reply is not None:
+        live.memory.messages.append(replace(reply, calls=()).as_message())
+    live.stop("hook_end", "hook_end", output=end.output)
+    return True
+
+
+async def observe(live: Live, kind: str, data: Mapping[str, Any]) -> None:
+    """Tell hooks of something they cannot change."""
+    await live.hooks.observe(Observation(live.facts(), kind, data))

@@ -1,0 +1,155 @@
+"""Running tools: those of the model's that the gate allowed, and those that the playbook calls by itself."""
+
+from __future__ import annotations
+
+import asyncio
+
+from guideway.runtime.calls import Cancelled, Failed, Outcome, Substituted, ToolCall, Unknown
+from guideway.runtime.hooks.points import UNSET
+from guideway.runtime.models.tools import ToolRaisedError, run
+from guideway.runtime.situation import definition_for, overtaken
+from guideway.runtime.verdicts import Cancel, RunCall
+
+from .calling import changed, heed
+from .deals import Deal
+from .events import ToolFinished, ToolStarted
+from .live import Live
+from .offers import tool_for
+from .pool import Running
+
+
+async def begin(live: Live) -> bool:
+    """Begin what may run now; False where there is nothing."""
+    began = False
+    for command in live.session.commands:
+        if isinstance(command, Cancel):
+            began = cancel(live, command.call_id) or began
+        elif isinstance(command, RunCall) and command.call_id not in live.pool and room(live):
+            call = ToolCall(command.tool, command.args, command.call_id)
+            live.emit(ToolStarted(call, True))
+            live.pool.start(call, work(live, call), automatic=True)
+            began = True
+    while live.ready and room(live):
+        await begin_one(live, live.ready.popleft())
+        began = True
+    return began
+
+
+def room(live: Live) -> bool:
+    """Another call may begin beside those that run."""
+    return live.settings.parallel or not len(live.pool)
+
+
+def cancel(live: Live, call_id: str) -> bool:
+    """The run is over: ask the call to stop; one that never began did not happen."""
+    if call_id in live.pool:
+        live.pool.cancel(call_id)
+        return False
+    observe(live, call_id, Cancelled())
+    return True
+
+
+async def begin_one(live: Live, deal: Deal) -> None:
+    """Begin a call of the model's, unless it was overtaken, or a hook that runs after the gate says otherwise."""
+    if overtaken(live.session, deal.call_id):
+        settle(live, deal, Cancelled())
+        return
+    deal.used = as_decided(live, deal)
+    if (point := deal.point) is not None:
+        point.admitted, point.call = True, deal.used
+        await live.hooks.admitted(point)
+        if overtaken(live.session, deal.call_id):
+            settle(live, deal, Cancelled())
+            return
+    instead = instead_of_running(deal)
+    if instead is not None:
+        settle(live, deal, instead)
+        return
+    deal.ran = True
+    live.memory.calls += 1
+    live.emit(ToolStarted(deal.used))
+    live.pool.start(deal.used, work(live, deal.used))
+
+
+def as_decided(live: Live, deal: Deal) -> ToolCall:
+    """The call with the arguments that were decided on, which a person may have edited; under the agent's own name."""
+    decided = live.session.call(deal.call_id)
+    return ToolCall(deal.used.name, decided.args, decided.call_id)
+
+
+def instead_of_running(deal: Deal) -> Outcome | None:
+    """What a hook makes of an allowed call: stopped, changed (and so another call), answered, failed."""
+    if changed(deal):
+        return Cancelled()
+    heed(deal)
+    if deal.blocked is not None:
+        return Cancelled()
+    if deal.fault is not None:
+        return Failed(deal.fault)
+    return None if deal.value is UNSET else Substituted(deal.value)
+
+
+async def work(live: Live, call: ToolCall) -> Outcome:
+    """Run the tool."""
+    definition = definition_for(live.session, call.call_id)
+    tool = live.settings.tools.get(call.name) or tool_for(live.settings.tools, definition, call.name)
+    if tool is None:
+        return Failed({"type": "NoSuchTool", "message": f"nobody gave a tool `{call.name}`"})
+    return await run(tool, call.args, live.settings.on_tool_exception)
+
+
+def collect(live: Live) -> bool:
+    """Observe what has come of calls, in the order in which they began; False where none is done."""
+    done = live.pool.finished()
+    for running in done:
+        outcome = outcome_of(live, running)
+        live.emit(ToolFinished(running.call, outcome, running.duration, running.automatic))
+        deal = None if running.automatic else live.deal(running.call.call_id)
+        if deal is not None:
+            settle(live, deal, outcome, running.duration)
+        else:
+            observe(live, running.call.call_id, outcome)
+    return bool(done)
+
+
+def outcome_of(live: Live, running: Running) -> Outcome:
+    """What came of a task; of one that was cancelled nobody knows (S24)."""
+    task: asyncio.Task[Outcome] = running.task
+    if task.cancelled():
+        return Unknown()
+    error = task.exception()
+    if error is None:
+        return task.result()
+    live.stop("error", "error", error=error, session=False)
+    if isinstance(error, ToolRaisedError):
+        return error.outcome
+    return Failed({"type": type(error).__name__, "message": str(error)})
+
+
+def settle(live: Live, deal: Deal, outcome: Outcome, duration: float = 0.0) -> None:
+    """A call of the model's is over."""
+    if deal.blocked is not None:
+        deal.outcome = outcome
+        deal.show(deal.blocked, True)
+    else:
+        deal.take(outcome, duration)
+    observe(live, deal.call_id, outcome)
+
+
+def observe(live: Live, call_id: str, outcome: Outcome) -> None:
+    """Tell the session, and take the answers for calls that waited for this one."""
+    live.take(live.session.observe(call_id, outcome, live.clock.now()).verdicts)
+
+
+def give_up(live: Live) -> None:
+    """Calls that were allowed and have not begun did not happen."""
+    while live.ready:
+        settle(live, live.ready.popleft(), Cancelled())
+
+
+def give_up_quietly(live: Live) -> None:
+    """The same where the session may be beyond hearing it (its journal failed)."""
+    try:
+        give_up(live)
+    except Exception:  # the first fault is the one to tell
+        live.ready.clear()
