@@ -98,9 +98,10 @@ def expression_of(args: Mapping[str, Any]) -> str:
         HostError: one is a map, or holds one, for which expressions have no way of writing.
 
     >>> expression_of({"host": "ws-7", "in": [1, -2]})
-    'args.host == "ws-7" && args["in"] == [1, -2]'
+    'has(args.host) && args.host == "ws-7" && has(args["in"]) && args["in"] == [1, -2]'
     """
-    return " && ".join(f"{_argument(key)} == {_literal(key, value)}" for key, value in args.items())
+    pairs = [(_argument(key), _literal(key, value)) for key, value in args.items()]
+    return " && ".join(f"has({place}) && {place} == {value}" for place, value in pairs)  # missing: no, not unknown
 
 
 def _argument(key: str) -> str:

@@ -50,6 +50,8 @@ class CustomCondition(TerminationCondition):
             raise HostError("CustomCondition takes a plain function; an asynchronous one cannot be asked between turns")
         if self.name is not None:
             checks.text("CustomCondition: name", self.name)
+        if self.name == name_of(self.fn, strict=False):
+            object.__setattr__(self, "name", None)  # its own name, so that both ways of writing are equal
 
     @property
     def reason(self) -> str:

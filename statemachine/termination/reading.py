@@ -65,8 +65,7 @@ def _leaf(key: str, data: Mapping[str, Any], predicates: Named) -> TerminationCo
     if key in _VALUES:
         return _VALUES[key](value)
     if key == "custom":
-        fn = _function(value, predicates)
-        return CustomCondition(fn) if getattr(fn, "__name__", None) == value else CustomCondition(fn, name=value)
+        return CustomCondition(_function(value, predicates), name=value)
     if key == "tool_called":
         return _called(value, data, predicates)
     if value is not True:
