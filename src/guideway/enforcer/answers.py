@@ -30,6 +30,24 @@ class Answer(NamedTuple):
     hints: list[str]
 
 
+NOBODY = Answer("rejected", "No person has allowed the call", None, [])
+"""The answer to a call whose question was closed without one."""
+
+BLOCKED = "PlaybookEnforcer blocked: "
+
+
+def wording(answer: Answer) -> str:
+    """A refusal, as the model reads it."""
+    hints = ["Hints: " + " ".join(answer.hints)] if answer.hints else []
+    return BLOCKED + " | ".join([answer.message, *hints])
+
+
+def wait_for_others(tool: str) -> str:
+    """A call that needs those before it, and cannot wait for them where it is."""
+    told = f"Tool '{tool}' must wait for the calls before it"
+    return wording(Answer("deferred", told, None, ["call it again in the next reply"]))
+
+
 def answer_to(plan: PlaybookPlan, verdict: Deny | Illegal, outcome: str | None) -> Answer:
     """Put a refusal of the gate into the words of the seed."""
     if plan.completed:

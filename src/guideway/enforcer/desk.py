@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from guideway.runtime.calls import Cancelled, Failed, Outcome, Succeeded, ToolCall
-from guideway.runtime.verdicts import Defer, Deny, Illegal, NeedsApproval, Verdict
+from guideway.runtime.verdicts import Allow, Defer, Deny, Illegal, NeedsApproval, Verdict
 
-from .answers import Answer, answer_to
-from .asking import Ask, asked_of_step, decided
+from .answers import NOBODY, answer_to, wait_for_others, wording
+from .asking import Ask, ask_for_call, ask_for_step
 from .enforcer import PlaybookEnforcer
 from .joining import look
-
-BLOCKED = "PlaybookEnforcer blocked: "
+from .plain import plain
 
 
 class Asked(NamedTuple):
@@ -35,44 +33,91 @@ class Desk:
         self.enforcer = enforcer
         self._people = people
         self._admitted: list[Asked] = []
-        self._waiting: dict[str, asyncio.Future[Verdict]] = {}
+        self._open: dict[str, Verdict] = {}
+        """the latest verdict on each call that is being decided"""
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._given_up: set[str] = set()
 
     async def ask(self, tool: str, args: Mapping[str, Any], given: str) -> str | None:
         """Ask whether the call may run.  Returns why not, ready for the model; None: it may, and is reserved."""
         enforcer, task = self.enforcer, asyncio.current_task()
         enforcer._tick()
+        self._pass_on()
         call = ToolCall(tool, plain(dict(args)), enforcer._fresh_id(given))
         if enforcer._beyond_the_end(tool):
             self._admitted.append(Asked(given, call, task, beyond=True))
             return None
-        await asked_of_step(enforcer, self._people)
-        if isinstance(look(enforcer._session, call), Defer) and any(asked.task is task for asked in self._admitted):
-            return f"{BLOCKED}Tool '{tool}' must wait for the calls before it | Hints: call it again in the next reply"
-        verdict = enforcer._admit(call)
-        if isinstance(verdict, Defer):
-            verdict = await self._turn_of(call.call_id)
-        if isinstance(verdict, NeedsApproval):
-            verdict = await decided(enforcer, verdict, self._people)
-        return self._answered(Asked(given, call, task), verdict)
+        await ask_for_step(enforcer, self._people)
+        self._pass_on()
+        if isinstance(look(enforcer.session, call), Defer) and self._knot(task):
+            return wait_for_others(tool)
+        return self._answered(Asked(given, call, task), await self._decided(call))
+
+    def _knot(self, task: Any) -> bool:
+        """Nobody else is at work that a wait could be for; or this very task is."""
+        mine = any(asked.task is task for asked in self._admitted)
+        return mine or not (self._admitted or self._open)
+
+    async def _decided(self, call: ToolCall) -> Verdict:
+        """Propose the call, and stay with it until it may run, or may not."""
+        name = call.call_id
+        self._open[name] = self.enforcer._admit(call)
+        try:
+            self._pass_on()
+            while isinstance(verdict := self._open[name], Defer | NeedsApproval):
+                if isinstance(verdict, Defer):
+                    await self._news_of(name)
+                else:
+                    await ask_for_call(self.enforcer, verdict.approval_id, self._people)
+                    self._pass_on()
+                    if self._open[name] is verdict:
+                        break  # the question is closed and has brought no answer
+            return self._open[name]
+        except BaseException:
+            self._give_up(name)
+            raise
+        finally:
+            self._open.pop(name, None)
+
+    async def _news_of(self, name: str) -> None:
+        """Wait until the call has been decided again: when those before it are over (S13)."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[name] = future
+        try:
+            await future
+        finally:
+            self._waiting.pop(name, None)
+
+    def _give_up(self, name: str) -> None:
+        """The agent has let go of a call while it was being decided: it will not run."""
+        if isinstance(self._open[name], Allow | Illegal):
+            self._settle(name, Cancelled())
+        else:
+            self._given_up.add(name)
+
+    def _pass_on(self) -> None:
+        """Hand new verdicts to the calls that wait for them; what nobody waits for any more is given back."""
+        news = self.enforcer._news
+        while news:
+            verdict = news.pop(0)
+            if verdict.call_id in self._open:
+                self._open[verdict.call_id] = verdict
+                if (future := self._waiting.get(verdict.call_id)) is not None:
+                    future.get_loop().call_soon_threadsafe(wake, future)
+            elif verdict.call_id in self._given_up and verdict.allowed:
+                self._given_up.discard(verdict.call_id)
+                self.enforcer._settle(verdict.call_id, Cancelled())
 
     def _answered(self, asked: Asked, verdict: Verdict) -> str | None:
-        """Note the violation, and reserve what may run."""
+        """Reserve what may run; keep what is a violation."""
+        answer = NOBODY
         if isinstance(verdict, Deny | Illegal):
             answer = answer_to(self.enforcer.plan, verdict, self.enforcer.outcome)
             self.enforcer._violate(answer, asked.call.name, blocked=isinstance(verdict, Deny))
-            if isinstance(verdict, Deny):
-                return wording(answer)
-        self._admitted.append(asked)
-        return None
-
-    async def _turn_of(self, call_id: str) -> Verdict:
-        """Wait until the calls before it are over, and it has been decided again (S13)."""
-        future: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        self._waiting[call_id] = future
-        try:
-            return await future
-        finally:
-            self._waiting.pop(call_id, None)
+        if isinstance(verdict, Allow | Illegal):
+            self._admitted.append(asked)
+            return None
+        return wording(answer)
 
     def report(self, tool: str, args: Mapping[str, Any], given: str, error: str | None, result: Any) -> None:
         """Hear what came of a call.  One that was not admitted as it ran is listed, and moves nothing."""
@@ -81,27 +126,17 @@ class Desk:
         if found is not None:
             self._admitted.remove(found)
         if found is not None and found.beyond:
-            self.enforcer._unasked(call, Answer("", "", None, []))
+            self.enforcer._unasked(call)
         elif found is None or found.call.args != call.args:
             if found is not None:
                 self._settle(found.call.call_id, Cancelled())
-            self._never_asked(call)
+            self.enforcer._never_admitted(call)
         else:
             self._settle(found.call.call_id, Failed(error) if error else Succeeded(plain(result)))
 
-    def _never_asked(self, call: ToolCall) -> None:
-        told = f"Tool '{call.name}' ran a call that was not admitted: blocked, changed afterwards, or made once more"
-        self.enforcer._unasked(call, Answer("not_admitted", told, self.enforcer.current_step, []))
-
-    def _settle(self, call_id: str, outcome: Outcome) -> None:
-        """Report it, and wake whoever waited for it; a call that nobody waits for any more is given up."""
-        progress = self.enforcer._settle(call_id, outcome)
-        for verdict in progress.verdicts:
-            future = self._waiting.pop(verdict.call_id, None)
-            if future is not None and not future.done():
-                future.get_loop().call_soon_threadsafe(hand_over, future, verdict)
-            elif verdict.allowed:
-                self._settle(verdict.call_id, Cancelled())
+    def _settle(self, name: str, outcome: Outcome) -> None:
+        self.enforcer._settle(name, outcome)
+        self._pass_on()
 
     def turn(self) -> None:
         """The model is asked again: what was admitted and has not run was stopped elsewhere; a turn more is spent."""
@@ -109,37 +144,25 @@ class Desk:
             asked = self._admitted.pop()
             if not asked.beyond:
                 self._settle(asked.call.call_id, Cancelled())
-        plan, session = self.enforcer.plan, self.enforcer._session
+        plan, session = self.enforcer.plan, self.enforcer.session
         spent = plan.metadata["iterations"] = plan.metadata.get("iterations", 0) + 1
         limit = plan.playbook.max_iterations
         if limit is not None and spent > limit and session.outcome is None:
-            session.stop("max_iterations", now=self.enforcer._clock())
-            self.enforcer._refresh()
+            self.enforcer._refresh(session.stop("max_iterations", now=self.enforcer._clock()).verdicts)
+            self._pass_on()
 
     def said(self, text: str) -> None:
         """A reply without calls completes a step that has no tools (S16); in any other it changes nothing."""
+        self.enforcer._tick()
+        self._pass_on()
         step = self.enforcer.current_step
-        if step is None or step.expected_entries or self._admitted or self.enforcer.outcome is not None:
+        if step is None or step.expected_entries or self._admitted or self._open or self.enforcer.outcome is not None:
             return
-        self.enforcer._session.propose([], text=text, now=self.enforcer._clock())
+        self.enforcer.session.propose([], text=text, now=self.enforcer._clock())
         self.enforcer._refresh()
 
 
-def hand_over(future: asyncio.Future[Verdict], verdict: Verdict) -> None:
+def wake(future: asyncio.Future[None]) -> None:
     """Wake a call that waits, unless it has been given up meanwhile."""
     if not future.done():
-        future.set_result(verdict)
-
-
-def wording(answer: Answer) -> str:
-    """A refusal, as the model reads it."""
-    hints = ["Hints: " + " ".join(answer.hints)] if answer.hints else []
-    return BLOCKED + " | ".join([answer.message, *hints])
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON; what is none is kept as its text."""
-    try:
-        return json.loads(json.dumps(value, default=str, allow_nan=False))
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
+        future.set_result(None)

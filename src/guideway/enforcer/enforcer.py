@@ -9,7 +9,7 @@ from guideway.playbooks.models import Playbook, StepStatus
 from guideway.runtime.calls import Succeeded, ToolCall
 from guideway.runtime.verdicts import Deny, Illegal
 
-from .answers import Answer, answer_to
+from .answers import answer_to
 from .joining import look
 from .plan import PlaybookPlan
 from .results import EnforcementResult, EnforcementViolation
@@ -43,9 +43,10 @@ class PlaybookEnforcer(Running):
         block_violations: bool = True,
         record_violations: bool = True,
         skills: Mapping[str, Sequence[str]] | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> PlaybookEnforcer:
         """
-        Begin a run of the playbook.
+        Begin a run of the playbook.  `skills` are the tools each skill stands for; `inputs` those of the playbook.
 
         Raises:
             PlaybookError: the playbook cannot be used.
@@ -56,6 +57,7 @@ class PlaybookEnforcer(Running):
             block_violations=block_violations,
             record_violations=record_violations,
             skills=named,
+            inputs=dict(inputs or {}),
         )
 
     @property
@@ -92,11 +94,12 @@ class PlaybookEnforcer(Running):
         self._by_name()
         call = ToolCall(tool_name, {}, self._fresh_id())
         if self._session.outcome is not None:
-            self._unasked(call, Answer("", "", None, []))
+            self._unasked(call)
             return
         verdict = self._admit(call)
         if isinstance(verdict, Deny):
-            self._unasked(call, answer_to(self.plan, verdict, self.outcome))
+            self._violate(answer_to(self.plan, verdict, self.outcome), tool_name, blocked=False)
+            self._unasked(call)
             return
         if isinstance(verdict, Illegal):
             self._violate(answer_to(self.plan, verdict, self.outcome), tool_name, blocked=False)
@@ -111,8 +114,7 @@ class PlaybookEnforcer(Running):
         step = self._open_step()
         if step is None:
             return False
-        self._session.complete(result or "", self._clock(), self._named(step))
-        self._refresh()
+        self._refresh(self._session.complete(result or "", self._clock(), self._named(step)).verdicts)
         return self._session.outcome is None
 
     def skip_current_step(self, reason: str | None = None) -> bool:
@@ -120,8 +122,7 @@ class PlaybookEnforcer(Running):
         step = self._open_step()
         if step is None or step.required:
             return False
-        self._session.skip(reason or "", self._clock(), self._named(step))
-        self._refresh()
+        self._refresh(self._session.skip(reason or "", self._clock(), self._named(step)).verdicts)
         return True
 
     def fail_current_step(self, error: str) -> None:
@@ -135,9 +136,9 @@ class PlaybookEnforcer(Running):
         if step is None:
             return
         if step.on_failure is not None:
-            self._session.fail(error, self._clock(), self._named(step))
-        else:
-            self._session.note(FAILED_BY_HOST, {"step": step.id, "error": error}, self._clock())
+            self._refresh(self._session.fail(error, self._clock(), self._named(step)).verdicts)
+            return
+        self._session.note(FAILED_BY_HOST, {"step": step.id, "error": error}, self._clock())
         self._refresh()
 
     def get_next_step_hints(self) -> list[str]:

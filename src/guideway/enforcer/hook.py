@@ -9,8 +9,9 @@ from typing import Any, Literal
 from guideway.playbooks.models import Playbook
 from guideway.statemachine.errors import HostError
 
+from .answers import BLOCKED
 from .asking import Ask
-from .desk import BLOCKED, Desk
+from .desk import Desk
 from .enforcer import PlaybookEnforcer
 from .machines import definition_of, foreign
 from .plan import PlaybookPlan
@@ -114,6 +115,23 @@ class PlaybookEnforcerHook:
         desk = self._runs.get(run_id)
         return desk.enforcer if isinstance(desk, Desk) else None
 
+    def resume(self, enforcer: PlaybookEnforcer, run_id: str = NO_RUN) -> None:
+        """
+        Go on with a run of another process: an enforcer from its JSON.
+
+        Calls that were under way then are unknown (S54): until a person has said whether they happened
+        (`guideway.Approvals(enforcer.session)`), what depends on them is refused.
+
+        Raises:
+            HostError: the enforcer is one whose steps the host completes.
+        """
+        if not enforcer.advances:
+            raise HostError("a hook goes on with an enforcer of a hook; this one's steps are completed by the host")
+        enforcer._refresh(enforcer.session.interrupted(enforcer._clock()).verdicts)
+        enforcer._news.clear()
+        self._runs[run_id] = Desk(enforcer, self._people)
+        self._last = run_id
+
     def _desk(self, playbook: Playbook) -> Desk:
         enforcer = PlaybookEnforcer(
             plan=PlaybookPlan(playbook=playbook),
@@ -159,12 +177,12 @@ class PlaybookEnforcerHook:
     async def on_before_tool_call(self, event: Any) -> None:
         """Ask the enforcer; where it refuses, cancel the call with the reason, which the model reads."""
         desk = self._for(event)
-        if isinstance(desk, Desk):
-            desk_says = await desk.ask(event.tool_name, arguments(event), call_id(event))
-        else:
-            desk_says = desk
-        if desk_says is not None:
-            event.cancel = desk_says
+        try:
+            said = await desk.ask(event.tool_name, arguments(event), call_id(event)) if isinstance(desk, Desk) else desk
+        except Exception as error:  # what nobody could decide does not run
+            said = f"{BLOCKED}the call could not be decided ({type(error).__name__}: {error})"
+        if said is not None:
+            event.cancel = said
 
     async def on_after_tool_call(self, event: Any) -> None:
         """Report what came of the call.  A failure is recorded, and completes nothing."""

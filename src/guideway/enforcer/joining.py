@@ -16,20 +16,24 @@ from guideway.runtime.turns import advance_turn, decide_wave, react
 from guideway.runtime.verdicts import Verdict
 
 
-def join(session: Session, call: ToolCall, now: datetime) -> Verdict:
-    """Propose one call: in the turn that is open, else in one of its own."""
+def join(session: Session, call: ToolCall, now: datetime) -> list[Verdict]:
+    """
+    Propose one call: in the turn that is open, else in one of its own.
+
+    Returns its verdict, first, and new ones of other calls, such as those that a deadline has ended.
+    """
     with session._inside() as run:
         is_open = run.turn is not None
     if not is_open:
-        return session.propose([call], now=now)[0]
+        return session.propose([call], now=now)
     with session._inside() as run, session._verb(now, "propose", calls=[call], text="", usage=None):
-        bound = bind_all(run, [call])
+        [bound] = bind_all(run, [call])
         if run.turn is not None:
-            run.turn.calls += bound
-        decide_wave(run, bound)
+            run.turn.calls.append(bound)
+        decide_wave(run, [bound])
         advance_turn(run)
         react(run)
-        return bound[0].answer  # type: ignore[no-any-return]  # a verdict, once it is decided
+        return [bound.answer, *(verdict for verdict in run.verdicts if verdict.call_id != bound.call_id)]
 
 
 def look(session: Session, call: ToolCall) -> Verdict:

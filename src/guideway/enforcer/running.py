@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any
+from threading import Lock
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializationInfo, field_serializer
 
 from guideway.playbooks.models import PlaybookStep
 from guideway.runtime.calls import Outcome, ToolCall
 from guideway.runtime.session import Session
-from guideway.runtime.verdicts import Deny, Illegal, Progress, Verdict
+from guideway.runtime.verdicts import Deny, Illegal, Verdict
 from guideway.statemachine.errors import HostError
 from guideway.statemachine.machine import Machine
 from guideway.statemachine.tools import Effect
@@ -48,6 +49,8 @@ class Running(BaseModel):
 
     _session: Session = PrivateAttr()
     _machine: Machine = PrivateAttr()
+    _news: list[Verdict] = PrivateAttr(default_factory=list)
+    _lock: Lock = PrivateAttr(default_factory=Lock)
     _beyond: str | None = PrivateAttr(default=None)
     _seen: int = PrivateAttr(default=0)
     _clock: Clock = PrivateAttr(default_factory=lambda: utc_now)
@@ -92,6 +95,15 @@ class Running(BaseModel):
         """How the run has ended, in the words of `Session.outcome`; None while it goes on."""
         return self._session.outcome
 
+    @property
+    def session(self) -> Session:
+        """The session that decides: to look at, and for its control plane (`guideway.Approvals`)."""
+        return self._session
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """A run of its own, standing where this one stands."""
+        return type(self).model_validate_json(self.model_dump_json())
+
     def _begin(self) -> None:
         mode = "enforce" if self.block_violations and self.advances else "record"
         now = self._clock()
@@ -103,16 +115,18 @@ class Running(BaseModel):
     def _save(self, value: Any, info: SerializationInfo) -> dict[str, Any]:
         return self._session.snapshot.to_json()
 
-    def _refresh(self) -> None:
-        records = self._session.since(self._seen)
-        self._seen += len(records)
-        unfold(self.plan, self._session, records)
+    def _refresh(self, verdicts: Iterable[Verdict] = ()) -> None:
+        """Bring the plan up to date, and keep new verdicts for whoever waits for them."""
+        with self._lock:
+            self._news += verdicts
+            records = self._session.since(self._seen)
+            self._seen += len(records)
+            unfold(self.plan, self._session, records)
 
     def _tick(self) -> None:
         """Let time pass: a deadline that is over ends the step before anything else is decided (S7)."""
         if self._session.next_due is not None:
-            self._session.tick(self._clock())
-            self._refresh()
+            self._refresh(self._session.tick(self._clock()).verdicts)
 
     def _by_name(self) -> None:
         if self._beyond is not None:
@@ -136,20 +150,23 @@ class Running(BaseModel):
 
     def _admit(self, call: ToolCall) -> Verdict:
         """Propose the call, in the turn that is open where one is."""
-        verdict = join(self._session, call, self._clock())
-        self._refresh()
+        verdict, *others = join(self._session, call, self._clock())
+        self._refresh(others)
         return verdict
 
-    def _settle(self, call_id: str, outcome: Outcome) -> Progress:
+    def _settle(self, call_id: str, outcome: Outcome) -> None:
         """Report what came of an admitted call."""
-        progress = self._session.observe(call_id, outcome, self._clock())
-        self._refresh()
-        return progress
+        self._refresh(self._session.observe(call_id, outcome, self._clock()).verdicts)
 
-    def _unasked(self, call: ToolCall, answer: Answer) -> None:
-        """A call has run that nobody had allowed: list it, and let it move nothing."""
-        if answer.type:
-            self._violate(answer, call.name, blocked=False)
+    def _never_admitted(self, call: ToolCall) -> None:
+        """A call has run otherwise than it was admitted, or although it was not."""
+        told = f"Tool '{call.name}' ran a call that was not admitted: blocked, changed afterwards, or made once more"
+        self._violate(Answer("not_admitted", told, self.current_step, []), call.name, blocked=False)
+        self._unasked(call)
+
+    def _unasked(self, call: ToolCall) -> None:
+        """A call has run that no step asked for: list it, and let it move nothing."""
+        self._tick()
         self._session.note(RAN_UNASKED, {"tool": call.name, "call_id": call.call_id}, self._clock())
         self._refresh()
 
