@@ -127,6 +127,8 @@ class Redactor:
                 shown["by"] = self._person(record.get("by"))
                 shown["groups"] = [self._person(name) for name in record.get("groups", ())]
                 shown["answer"] = self._answer(record)
+            case "noted":
+                shown["data"] = self.hide(self._marks.noted(record.get("data")))
             case "decided" if "detail" in record:
                 clean = self._marks.args(tool, record.get("args"))
                 shown["detail"] = self.hide(fault_text(record["detail"], record.get("args"), clean, record.get("code")))

@@ -8,7 +8,12 @@ from typing import Any
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.tools import CONTROL, Tool
 
-from .marks import Marks
+from .marks import HIDDEN, Marks
+
+NAMES = ("name", "tool_name", "tool")
+ARGS = frozenset({"args", "arguments"})
+RESULTS = frozenset({"content", "result", "shown", "value"})
+"""How messages, executions and calls name what may be marked in them."""
 
 
 class MarksOfTools:
@@ -37,6 +42,33 @@ class MarksOfTools:
     def result(self, name: str, value: Any) -> Any:
         """What a call has returned, without what is marked."""
         return self._hide(name, value, result=True)
+
+    def noted(self, value: Any) -> Any:
+        """
+        Something of a host's own, such as a transcript, without what is marked in the calls that stand in it.
+
+        A map that names a tool (`name`, `tool`, `tool_name`) and holds arguments, or what came of them, is a call.
+        Arguments that are no map, as a model may write them, are hidden whole where the tool marks any.
+        """
+        match value:
+            case Mapping():
+                made = {key: self.noted(item) for key, item in value.items()}
+                name = next((value[key] for key in NAMES if isinstance(value.get(key), str)), None)
+                return made if name is None else made | dict(self._called(name, value))
+            case list() | tuple():
+                return [self.noted(item) for item in value]
+        return value
+
+    def _called(self, name: str, call: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        for key in ARGS & call.keys():
+            said, marked = call[key], self._marks_any(name)
+            yield key, HIDDEN if marked and not isinstance(said, Mapping) else self.args(name, said)
+        for key in RESULTS & call.keys():
+            yield key, self.result(name, call[key])
+
+    def _marks_any(self, name: str) -> bool:
+        self.args(name, {})
+        return bool(self._known.get((name, False)))
 
     def _hide(self, name: str, value: Any, *, result: bool) -> Any:
         key = (name, result)

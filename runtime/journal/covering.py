@@ -59,6 +59,8 @@ class Places:
             made["result"] = self._content(self._open.get(about), made["result"])
         if "args" in made:
             made["args"] = self._args(self._open.get(str(made["approval_id"]).removeprefix("call ")), made["args"])
+        if verb == "note":
+            made["data"] = self._veil.cover_marked(made["data"], self._marks.noted(made["data"]))
         if "fields" in made:
             made["fields"] = self._answer(made["fields"])
         return made

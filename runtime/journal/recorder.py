@@ -121,7 +121,7 @@ class Recorder:
             self._places.watch([record for record in shown if record["kind"] == "decided"])
             data = self._places.event(event.verb, data)
             self._places.watch([record for record in shown if record["kind"] == "settled"])
-        self._lost = self._lost or self._veil.numbered > before
+        self._lost = self._lost or (self._veil.numbered > before and event.verb != "note")
         body["data"] = self._veil.cover(data)
         body["records"] = [self._redactor.record(record) for record in shown]
         if answers:

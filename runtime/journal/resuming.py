@@ -178,7 +178,8 @@ def carried_out(rebuilt: Rebuilt, entry: Entry) -> str | None:
     if message := body.get("message"):
         rebuilt.before.heard = message[0]
         rebuilt.before.ids |= {message[1]} if message[1] else set()
-    again(session, body["verb"], rebuilt.veil.uncover(body["data"]), moment(body["now"]))
+    uncover = rebuilt.veil.uncover_known if body["verb"] == "note" else rebuilt.veil.uncover
+    again(session, body["verb"], uncover(body["data"]), moment(body["now"]))
     made = [rebuilt.redactor.record(to_json(record)) for record in session.since(known)]
     session.forget()
     return next(differences(entry, made), None)

@@ -158,3 +158,25 @@ def test_a_tool_that_writes_a_mark_writes_no_secret() -> None:
     [question] = gw.Approvals(resume(journal, "r", told, inputs={"token": SECRETS["input"]})).pending
 
     assert question.args == {"text": "•••{token.0} •••{0.token.0}"}
+
+
+def test_a_note_with_calls_in_it_hides_what_their_tools_mark() -> None:
+    """
+    The transcript of an agent is such a note: arguments, results and what a model wrote that is no JSON.
+    """
+    journal, vault = MemoryJournal(), Safe()
+    session = start(journal, machine(), run_id="r", inputs=GIVEN, now=T0, vault=vault)
+    note = {"messages": [
+        {"role": "assistant", "tool_calls": [
+            {"call_id": "c1", "name": "login", "args": {"pin": SECRETS["param"], "user": "a"}},
+            {"call_id": "c2", "name": "login", "args": '{"pin": "4711-param"'}]},
+        {"role": "tool", "name": "fetch", "content": {"key": SECRETS["result"]}},
+        {"role": "user", "content": "in the name of the law"}]}  # fmt: skip
+    session.note("agent", note)
+    written = "".join(stored.text for stored in journal.read("r"))
+    from guideway.runtime.journal.resuming import rebuild
+
+    assert not [secret for secret in SECRETS.values() if secret in written]
+    assert "in the name of the law" in written
+    for known in (vault, None):  # a note moves nothing, so what is lost in it does not matter
+        rebuild(journal, "r", machine(), inputs=GIVEN, vault=known)
