@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import Any
 
 from guideway.statemachine.canonical import normal
@@ -22,36 +21,32 @@ from .approvals import Approvals, Question
 from .calls import Cancelled, Outcome, ToolCall, Unknown
 from .clocks import Clock, WallClock
 from .decisions import Decisions, Nobody, enact
+from .finish import Finish, Why
+from .mail import Mail
 from .session import Session
+from .shadowing import witnessed
 from .signals import NoSignals, Signals
-from .situation import awaited, check_means, converses, definition_for, never_begun, open_steps, overtaken, whom
+from .situation import (
+    admitted,
+    awaited,
+    check_means,
+    converses,
+    definition_for,
+    forgotten,
+    mode_of,
+    never_begun,
+    open_steps,
+    overtaken,
+    under_way,
+    whom,
+)
 from .talk import Talk
 from .toolbox import Tools, call_tool, find_tool
 from .users import User
-from .verdicts import Allow, Ask, Deny, RunCall, Verdict, Wait
+from .verdicts import Allow, Ask, Deny, Illegal, RunCall, Verdict, Wait
 from .watchers import Watcher
 
 __all__ = ["Driver", "Finish", "Watcher", "Why", "denials"]
-
-
-class Why(StrEnum):
-    """Why a drive came to its end."""
-
-    ENDED = "ended"
-    """the run has an outcome"""
-    WAITING = "waiting"
-    """for a person, a signal, or something to hold"""
-    SILENT = "silent"
-    """the agent had nothing more to say"""
-    INTERRUPTED = "interrupted"
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """How a drive ended; `text` says it to people."""
-
-    why: Why
-    text: str
 
 
 class Driver:
@@ -73,6 +68,7 @@ class Driver:
         watchers: are told what happens.
         signals: where outside signals come from; by default none come.
         user: who answers the agent in a playbook with `conversation`; by default nobody.
+        mail: what people in other processes say; by default nothing.
 
     Raises:
         HostError: a tool or an agent that the playbook needs was not given.
@@ -89,6 +85,7 @@ class Driver:
         watchers: Iterable[Watcher] = (),
         signals: Signals | None = None,
         user: User | None = None,
+        mail: Mail | None = None,
     ) -> None:
         check_means(session, tools, agent)
         self._session = session
@@ -100,11 +97,12 @@ class Driver:
         self._watchers = tuple(watchers)
         self._signals = signals or NoSignals()
         self._talk = Talk(user or User(), self._watchers)
-        self._told = 0
+        self._mail = mail or Mail()
+        self._told = forgotten(session)
         self._allowed: deque[str] = deque()
         """ids of the agent's calls that may run and have not"""
-        self._calls: dict[str, ToolCall] = {}
-        """calls of the newest reply, by id"""
+        self._calls: dict[str, ToolCall] = under_way(session)
+        """the agent's calls that may still run, and those of its newest reply, by id"""
         self._heard: list[Heard] = []
         self._put: set[tuple[Any, ...]] = set()
         """questions that were put, and that nobody decided"""
@@ -122,7 +120,7 @@ class Driver:
             finish = None
             while finish is None and self._session.outcome is None:
                 self._tell()
-                finish = None if self._advance() else self._stand()
+                finish = None if self._advance() else self._linger()
         except KeyboardInterrupt:
             finish = Finish(Why.INTERRUPTED, f"interrupted in `{'`, `'.join(self._session.states)}`")
             self._give_up()
@@ -132,9 +130,23 @@ class Driver:
     def _advance(self) -> bool:
         """Do the next thing there is to do; False where there is none."""
         ways: tuple[Callable[[], bool], ...] = (
-            self._signal, self._work, self._decide, self._turn, self._pass_time, self._look_again,
+            self._hear_of_people, self._signal, self._work, self._decide, self._turn, self._pass_time, self._look_again,
         )  # fmt: skip
         return any(way() for way in ways)
+
+    def _hear_of_people(self) -> bool:
+        """Carry out what people in other processes have said."""
+        verdicts = self._mail.take(self._clock.now())
+        self._take(verdicts or ())
+        return verdicts is not None
+
+    def _linger(self) -> Finish | None:
+        """Say why the run does not go on; None where it was worth waiting for somebody to say something."""
+        finish = self._stand()
+        if finish.why is not Why.WAITING or not self._mail.linger(self._session.next_due):
+            return finish
+        self._take(self._session.tick(self._clock.now()).verdicts)
+        return None
 
     def _stand(self) -> Finish:
         """Say why the run does not go on."""
@@ -158,7 +170,8 @@ class Driver:
     def _work(self) -> bool:
         """Run one call: of the agent's, else of the runtime's own; give up one that was overtaken."""
         if self._allowed:
-            call = self._calls[call_id := self._allowed.popleft()]
+            call_id = self._allowed.popleft()
+            call = admitted(self._session, call_id) or self._calls[call_id]  # a person may have edited it
             self._carry_out(call_id, call.name, call.args)
         elif command := next((c for c in self._session.commands if isinstance(c, RunCall)), None):
             self._carry_out(command.call_id, command.tool, command.args)
@@ -193,7 +206,7 @@ class Driver:
                 self._allow(verdict)
 
     def _allow(self, verdict: Verdict) -> None:
-        if isinstance(verdict, Allow) and not verdict.control:
+        if isinstance(verdict, Illegal) or (isinstance(verdict, Allow) and not verdict.control):
             self._allowed.append(verdict.call_id)
 
     def _hear(self, call_id: str, **news: Any) -> None:
@@ -257,11 +270,15 @@ class Driver:
                 return
         calls = [own(call) for call in reply.calls]
         self._talk.speak(reply.text if not calls and converses(self._session) else None)
-        verdicts = self._session.propose(calls, text=reply.text, usage=reply.usage, now=self._clock.now())
-        self._calls = {}
+        if calls and mode_of(self._session) == "shadow":
+            verdicts = witnessed(self._session, self._tools, calls, self._clock)
+        else:
+            verdicts = self._session.propose(calls, text=reply.text, usage=reply.usage, now=self._clock.now())
+        self._calls = under_way(self._session)
         for call, verdict in zip(calls, verdicts, strict=True):
             self._calls.setdefault(verdict.call_id, call)
-            self._allow(verdict)
+            if admitted(self._session, verdict.call_id):
+                self._allow(verdict)
         self._heard = [Heard(call, verdict) for call, verdict in zip(calls, verdicts, strict=True)]
 
     def _sit_out(self) -> bool:
@@ -292,6 +309,8 @@ class Driver:
         if seconds > 0:
             for watcher in self._watchers:
                 watcher.waits(wait, seconds)
+            if self._mail.wait(wait.due) and self._clock.now() < wait.due:
+                return
             self._clock.wait_until(wait.due)
         self._take(self._session.tick(max(self._clock.now(), wait.due)).verdicts)
 

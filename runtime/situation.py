@@ -10,7 +10,9 @@ from guideway.statemachine.errors import HostError
 
 from .agents import Agent, OpenStep
 from .approvals import Question
+from .calls import ToolCall
 from .control import at_work
+from .facts import copy
 from .plan import plan_of
 from .run import Run, Status
 from .session import Session
@@ -55,6 +57,34 @@ def definition_for(session: Session, call_id: str) -> Definition:
         bound = run.outstanding.get(call_id)
         frame = bound.frame if bound is not None else None
         return (frame or run.frame).plan.definition
+
+
+def under_way(session: Session) -> dict[str, ToolCall]:
+    """The agent's calls that have been admitted or wait for a person, by id."""
+    with session._inside() as run:
+        mine = [bound for bound in run.outstanding.values() if not bound.automatic]
+        return {bound.call_id: ToolCall(bound.tool, copy(bound.args), bound.call_id) for bound in mine}
+
+
+def admitted(session: Session, call_id: str) -> ToolCall | None:
+    """The call as it may run now, with the arguments a person has edited, if one has; None: it may not run."""
+    with session._inside() as run:
+        bound = run.outstanding.get(call_id)
+        if bound is None or bound.status is not Status.RUNNING:
+            return None
+        return ToolCall(bound.tool, copy(bound.args), bound.call_id)
+
+
+def forgotten(session: Session) -> int:
+    """How many records the session holds no more, because they are kept elsewhere."""
+    with session._inside(thaw=False) as run:
+        return run.forgotten
+
+
+def mode_of(session: Session) -> str:
+    """The mode: `enforce`, `record` or `shadow`."""
+    with session._inside(thaw=False) as run:
+        return run.mode
 
 
 def inner_inputs(session: Session) -> list[tuple[Definition, Mapping[str, Any]]]:
