@@ -106,9 +106,16 @@ def read(source: Source, limits: Limits | None = None) -> Playbook:
     """
     The playbook of a source.
 
+    In a dict, `termination` may hold conditions of `guideway.termination`.
+
     Raises:
         PlaybookError: one that was built in Python breaks a rule that a file has to keep, too.
+        HostError: a playbook has no words for a condition.
     """
+    if isinstance(source, Mapping) and "termination" in source:
+        from guideway.statemachine.termination.listed import written_out  # few playbooks need it
+
+        source = {**source, "termination": written_out(source["termination"])}
     if not isinstance(source, Playbook):
         return load_playbook(source, limits=limits)
     found = recheck(source) if source.built_by_hand else []

@@ -29,6 +29,7 @@ from guideway.statemachine.termination import (
     ToolCalled,
     ToolExecution,
     from_condition,
+    items,
     leaves,
 )
 
@@ -49,5 +50,6 @@ __all__ = [
     "ToolCalled",
     "ToolExecution",
     "from_condition",
+    "items",
     "leaves",
 ]

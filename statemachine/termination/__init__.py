@@ -7,6 +7,7 @@ from .compiled import from_condition
 from .custom import CustomCondition
 from .judgement import Judgement
 from .limits import MaxIterations, TimeLimit, TokenLimit
+from .listed import items
 from .replies import ConfidenceMet, NoToolCalls, TextMention
 from .state import RunState, ToolExecution
 
@@ -27,5 +28,6 @@ __all__ = [
     "ToolCalled",
     "ToolExecution",
     "from_condition",
+    "items",
     "leaves",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
@@ -168,7 +169,8 @@ def test_only_conditions_combine() -> None:
     Anything else is a mistake of the host's where it is written, and an empty combination too.
     """
     one: Any = A
-    for sign in (lambda: one & True, lambda: "x" | one, lambda: one | None):
+    signs: list[Callable[[], Any]] = [lambda: one & True, lambda: "x" | one, lambda: one | None]
+    for sign in signs:
         with pytest.raises(TypeError):
             sign()
     for make in (AndCondition, OrCondition):

@@ -180,3 +180,34 @@ def test_json_of_any_depth_is_answered() -> None:
 
     with pytest.raises(HostError, match="at most 60"):
         TerminationCondition.from_json(data)
+
+
+def test_a_dict_playbook_may_hold_conditions() -> None:
+    """
+    Under `termination`, in a list of items, and below `all`, `any` and `not`; each branch of an `|` is a branch.
+    """
+    x, limit = ToolCalled("x", require_success=True), MaxIterations(3)
+    step = {"id": "a", "description": "A", "expected_tools": ["x"]}
+
+    def reasons(termination: Any) -> list[str]:
+        machine = guideway.load({"id": "p", "name": "P", "steps": [step], "termination": termination}, flow=False)
+        assert machine.definition is not None
+        return [branch.reason for branch in machine.definition.termination]
+
+    assert reasons(x | limit) == reasons([x | limit]) == reasons([x, {"max_iterations": 3}])
+    assert reasons(x | limit) == ["tool_called:x", "max_iterations"]
+    assert reasons({"any": [{"tool_called": "x"}, limit]}) == ["tool_called:x OR max_iterations"]
+    assert reasons([{"not": x & limit}]) == ["NOT tool_called:x AND max_iterations"]
+    assert reasons([]) == []
+
+
+def test_a_dict_playbook_with_a_condition_it_cannot_say_is_refused() -> None:
+    """
+    The host's mistake, named; nothing is loaded without the condition.
+    """
+    book = {"id": "p", "name": "P", "steps": [], "termination": [ToolCalled("x", small)]}
+
+    with pytest.raises(HostError, match="holds no Python"):
+        guideway.load(book)
+    with pytest.raises(guideway.PlaybookError):
+        guideway.load({"id": "p", "name": "P", "steps": [], "termination": [lambda state: True]})
