@@ -69,17 +69,17 @@ def normal(value: Any) -> Any:
     return _copy(value, MAX_DEPTH, [])
 
 
-def canonical(value: Any) -> bytes:
+def canonical(value: Any, depth: int = MAX_DEPTH) -> bytes:
     """
     Write a value as RFC 8785 canonical JSON, in UTF-8.
 
-    Raises `ValueError` as `normal` does.
+    Raises `ValueError` as `normal` does; `depth` is for whoever puts data that was checked inside of something.
 
     >>> canonical({"b": 1.0, "a": [0.5, 1e-7, "€"]}).decode()
     '{"a":[0.5,1e-7,"€"],"b":1}'
     """
     special: list[Any] = []
-    plain = _copy(value, MAX_DEPTH, special)
+    plain = _copy(value, depth, special)
     # The standard encoder writes the same text, many times faster, but for some numbers and the order of some keys.
     return (_write(plain) if special else _dumps(plain)).encode()
 

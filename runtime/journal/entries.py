@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from guideway.statemachine.canonical import canonical, normal
+from guideway.statemachine.canonical import MAX_DEPTH, canonical, normal
 from guideway.statemachine.errors import JournalError
 
 from .keys import derived
@@ -25,6 +25,8 @@ SCHEMA = 1
 GENESIS = "0" * 64
 EXACT = 17
 """Digits (with a sign) from which on a number may be a double."""
+DEEPEST = MAX_DEPTH + 40
+"""Arguments and results may be as deep as JSON may be, and stand deep inside an entry."""
 ENDING = len(',"hash":""}') + 64
 
 
@@ -59,9 +61,17 @@ class Chain:
         self._key = None if key is None else derived(key, "entries")
 
     def seal(self, kind: str, body: Mapping[str, Any]) -> Entry:
-        """Make the next entry."""
+        """
+        Make the next entry.
+
+        Raises:
+            JournalError: it is no JSON, which nothing that a session has taken can be.
+        """
         content = {"run": self.run, "seq": self.seq, "kind": kind, "body": body, "previous": self.head}
-        unsealed = canonical(content)
+        try:
+            unsealed = canonical(content, DEEPEST)
+        except ValueError as fault:
+            raise JournalError(f"entry {self.seq} of run {self.run} cannot be written: {fault}") from None
         made = digest(unsealed, self._key)
         text = f'{unsealed[:-1].decode()},"hash":"{made}"}}'
         entry = Entry(self.run, self.seq, kind, body, self.head, made, text)
