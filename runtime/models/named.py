@@ -9,7 +9,6 @@ from contextlib import aclosing
 from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from guideway.runtime.calls import told
 from guideway.statemachine.errors import HostError
@@ -39,7 +38,7 @@ class Provided:
         self._first: ProviderModel | None = first
         """not used in any loop yet, so the first may have it"""
         self._shared = shared
-        self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, ProviderModel] = WeakKeyDictionary()
+        self._made: dict[asyncio.AbstractEventLoop, ProviderModel] = {}
         self._lock = Lock()
 
     async def reply(self, request: ModelRequest) -> ModelReply:
@@ -65,6 +64,8 @@ class Provided:
         loop = asyncio.get_running_loop()
         with self._lock:
             if loop not in self._made:
+                for ended in [each for each in self._made if each.is_closed()]:
+                    del self._made[ended]  # its connections hold the loop, so nothing else would let go of it
                 self._made[loop] = self._first or self._make()
                 self._first = None
             return self._made[loop]

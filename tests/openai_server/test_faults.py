@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 
 import pytest
 
@@ -193,6 +195,25 @@ def test_one_model_serves_one_loop_after_another() -> None:
         texts = [asyncio.run(model.reply(request())).text for _ in range(3)]
 
     assert texts == ["ok", "ok", "ok"]
+
+
+def test_loops_that_have_ended_are_let_go_of() -> None:
+    """
+    A program that runs agents one after another, each in a loop of its own, keeps the connections of the last only.
+    """
+    loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+
+    async def once() -> None:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        await model.reply(request())
+
+    with Server(lambda body: Says("ok")) as server:
+        model = model_at(server)
+        for _ in range(4):
+            asyncio.run(once())
+        gc.collect()
+
+    assert [loop() for loop in loops[:-1]] == [None, None, None]
 
 
 def test_a_model_object_that_is_carried_into_another_loop_says_what_to_do() -> None:
