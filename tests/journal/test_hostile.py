@@ -41,7 +41,7 @@ class Faulty(dict[str, Any]):
 
 
 ODD: list[Any] = [
-    *(deep(levels) for levels in (150, 190, 194, 195, 196, 197, 200, 201, 500)),
+    *(deep(levels) for levels in (150, 190, 194, 195, 196, 197, 198, 199, 201, 500)),
     10**20, 10**400, 2**53 - 1, 1 - 2**53, 1e300, 1e-7, -0.0, float(2**60), math.nan, math.inf,
     "\ud83d", "\u2028\x00", "•••", '","kind":"snapshot"', {"hash": "0" * 64, "kind": "snapshot"},
     {"\uffff": 1, "\U0001f600": 2}, {1: "no text"}, b"bytes",
