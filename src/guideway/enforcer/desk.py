@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from guideway.runtime.calls import Cancelled, Failed, Outcome, Succeeded, ToolCall
+from guideway.runtime.calls import Cancelled, Failed, Outcome, Succeeded, ToolCall, Unknown
 from guideway.runtime.verdicts import Allow, Defer, Deny, Illegal, NeedsApproval, Verdict
 
 from .answers import NOBODY, answer_to, wait_for_others, wording
@@ -67,6 +68,9 @@ class Desk:
             while isinstance(verdict := self._open[name], Defer | NeedsApproval):
                 if isinstance(verdict, Defer):
                     await self._news_of(name)
+                    if self._open[name] is verdict and self._stuck():
+                        self._give_up(name)
+                        break
                 else:
                     await ask_for_call(self.enforcer, verdict.approval_id, self._people)
                     self._pass_on()
@@ -87,6 +91,20 @@ class Desk:
             await future
         finally:
             self._waiting.pop(name, None)
+
+    def _stuck(self) -> bool:
+        """Every call that is being decided waits, and none is under way that it could wait for."""
+        return not self._admitted and all(isinstance(verdict, Defer) for verdict in self._open.values())
+
+    def _lost(self, asked: Asked, task: asyncio.Task[Any]) -> None:
+        """The task of a call has ended without a report: cancelled, or by an exception.  Nobody knows what happened."""
+        if any(one is asked for one in self._admitted) and (task.cancelled() or task.exception() is not None):
+            self._admitted = [one for one in self._admitted if one is not asked]
+            if not asked.beyond:
+                self._settle(asked.call.call_id, Unknown())
+            if self._stuck():
+                for future in self._waiting.values():
+                    future.get_loop().call_soon_threadsafe(wake, future)
 
     def _give_up(self, name: str) -> None:
         """The agent has let go of a call while it was being decided: it will not run."""
@@ -116,8 +134,9 @@ class Desk:
             self.enforcer._violate(answer, asked.call.name, blocked=isinstance(verdict, Deny))
         if isinstance(verdict, Allow | Illegal):
             self._admitted.append(asked)
+            asked.task.add_done_callback(partial(self._lost, asked))
             return None
-        return wording(answer)
+        return wait_for_others(asked.call.name) if isinstance(verdict, Defer) else wording(answer)
 
     def report(self, tool: str, args: Mapping[str, Any], given: str, error: str | None, result: Any) -> None:
         """Hear what came of a call.  One that was not admitted as it ran is listed, and moves nothing."""
