@@ -59,7 +59,7 @@ class Live:
         self.wake = asyncio.Event()
         self.events: list[Event] = []
         self.began = len(session.since(0)) + session._run.forgotten
-        self._sink, self._told = sink, self.began
+        self.sink, self._told = sink, self.began
 
     @property
     def over(self) -> bool:
@@ -69,13 +69,13 @@ class Live:
     @property
     def streams(self) -> bool:
         """Somebody listens while the run goes on."""
-        return self._sink is not None
+        return self.sink is not None
 
     def emit(self, event: Event) -> None:
         """Put an event into the stream."""
         self.events.append(event)
-        if self._sink is not None:
-            self._sink(event)
+        if self.sink is not None:
+            self.sink(event)
 
     def custom(self, event: Any) -> None:
         """Put an event of a hook's own into the stream."""

@@ -97,32 +97,35 @@ class Runner:
 
         return both
 
-    def tell(self, live: Live, said: Saying) -> None:
+    def tell(self, live: Live, said: Saying) -> Live:
         """
-        Hand a run that waits what somebody has said.
+        Hand a run that waits what somebody has said; the run to go on with.
 
         Raises:
             HostError: the run has ended, it waits for something else, or a decision does not count.
         """
         if isinstance(said, str):
-            self._text(live, said)
-        elif said is not None:
+            return self._text(live, said)
+        if live.session.outcome is not None:
+            raise HostError(f"the run is over ({live.session.outcome}); begin another with `run`")
+        if said is not None:
             for approval_id, decision in decisions(live, said).items():
                 decide(live, approval_id, decision)
+        return live
 
-    def _text(self, live: Live, text: str) -> None:
+    def _text(self, live: Live, text: str) -> Live:
+        """The user goes on talking; where no playbook says when a run is over, also after its end."""
         memory = live.memory
         if live.session.outcome is not None:
             if not self.settings.open:
                 raise HostError(f"the run is over ({live.session.outcome}); begin another with `run`")
-            live.session = self._session(f"{memory.run_id}.{memory.segments + 1}", None, "", live.clock.now())
-            live.__init__(  # type: ignore[misc]  # the same run, on a new session
-                self.settings, live.session, memory, self._hooks, live.clock, live._sink
-            )
+            session = self._session(f"{memory.run_id}.{memory.segments + 1}", None, "", live.clock.now())
+            live = Live(self.settings, session, memory, self._hooks, live.clock, live.sink)
         if memory.deals:
             raise HostError(f"the run waits for {'; '.join(live.session.waiting)}; send a decision on that")
         memory.prompt = text
         people.hear(live, text)
+        return live
 
     async def drive(self, live: Live) -> AgentResult:
         """Run the segment; `cancel` reaches it meanwhile."""
@@ -150,7 +153,7 @@ class Runner:
         """The events of a segment as they happen; who leaves early cancels it, and it is left in order."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         live = make(queue.put_nowait)
-        self.tell(live, said)
+        live = self.tell(live, said)
         task = asyncio.ensure_future(self.drive(live))
         task.add_done_callback(lambda _: queue.put_nowait(None))
         try:

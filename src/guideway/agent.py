@@ -206,8 +206,7 @@ class Agent:
         if held is None:
             raise HostError("this agent has run nothing yet; say which run to go on with: send(…, to=result)")
         live = self._runner.again(held, state, None)
-        self._runner.tell(live, said)
-        return self._keep(await self._runner.drive(live))
+        return self._keep(await self._runner.drive(self._runner.tell(live, said)))
 
     def send_sync(
         self, said: Saying = None, *, to: AgentResult | Mapping[str, Any] | None = None, **state: Any
