@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -116,8 +117,10 @@ def _types(function: Callable[..., Any], name: str) -> dict[str, Any]:
     inner = inspect.unwrap(inner)
     if not inspect.isroutine(inner):
         inner = type(inner).__call__  # an object that can be called
+    written = {key: hint for key, hint in inspect.get_annotations(inner).items() if key != "return"}
+    holder: Any = SimpleNamespace(__annotations__=written)  # what it returns may be known to type checkers only
     try:
-        return get_type_hints(inner, include_extras=True)
+        return get_type_hints(holder, getattr(inner, "__globals__", {}), include_extras=True)
     except Exception as fault:
         raise HostError(
             f"the hints of the tool `{name}` cannot be read: {fault}; types in them must be importable at run time"

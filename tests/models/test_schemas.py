@@ -152,6 +152,28 @@ def test_names_that_pydantic_keeps_for_itself_are_fine() -> None:
     assert list(tool_of(odd).spec.parameters["properties"]) == ["schema", "copy", "model_config", "_x"]
 
 
+def returns_unknown(x: int) -> NotThere: ...  # type: ignore[name-defined]  # noqa: F821
+
+
+def test_what_a_function_returns_need_not_be_known() -> None:
+    """
+    A type imported for type checkers only may stand behind the arrow.
+    """
+    assert list(tool_of(returns_unknown).spec.parameters["properties"]) == ["x"]
+
+
+def test_a_decorated_function_is_read_through_its_decorator() -> None:
+    """
+    `functools.wraps` keeps name, docstring and hints.
+    """
+
+    @functools.wraps(plain)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return plain(*args, **kwargs)
+
+    assert tool_of(wrapper).spec == tool_of(plain).spec
+
+
 class Siem:
     """An object with a method, and one that can be called."""
 
