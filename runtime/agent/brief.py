@@ -13,7 +13,7 @@ from typing import Any
 from guideway.runtime.agents import OpenStep
 from guideway.runtime.plan import plan_of
 from guideway.runtime.session import Session
-from guideway.runtime.situation import inner_inputs, open_steps
+from guideway.runtime.situation import converses, inner_inputs, open_steps
 from guideway.runtime.start import openly
 from guideway.runtime.verdicts import LegalCall
 from guideway.statemachine.definition import Definition
@@ -45,7 +45,8 @@ def render_brief(session: Session) -> str:
     head = [heading(definition), *given("Inputs", definition, inputs)]
     for inner, values in inner_inputs(session):
         head += given(f"Inputs of `{inner.id}`", inner, values)
-    steps = ["\n".join(lines(step)) for step in open_steps(session)]
+    talks = converses(session)
+    steps = ["\n".join(lines(step, talks)) for step in open_steps(session)]
     if steps:
         steps[-1] += f"\nLeft: {'; '.join(f'{count} {what}' for what, count in left)}."
     everywhere = [call for call in session.legal() if not call.step and call.tool not in CONTROL]
@@ -82,7 +83,7 @@ def short(value: Any) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def lines(open_step: OpenStep) -> Iterator[str]:
+def lines(open_step: OpenStep, talks: bool = False) -> Iterator[str]:
     """One open step: what it is, what it needs, what it takes beside, how it ends."""
     step = open_step.step
     about = f": {' '.join(step.description.split())}" if step.description else ""
@@ -98,18 +99,18 @@ def lines(open_step: OpenStep) -> Iterator[str]:
         yield f"It also takes: {listed(others)}."
     if not step.required:
         yield "It is not required: `skip_step` leaves it out."
-    if ending := how_it_ends(open_step, needed):
+    if ending := how_it_ends(open_step, needed, talks):
         yield ending
 
 
-def how_it_ends(open_step: OpenStep, needed: list[LegalCall]) -> str:
+def how_it_ends(open_step: OpenStep, needed: list[LegalCall], talks: bool) -> str:
     """How a step ends that its tools alone do not complete."""
     step = open_step.step
     if step.claims:
         claims = ", ".join(f"`{name}`" for name in step.claims)
         return f"It ends when you call `complete_step` with {claims}" + (", once the rest is done." if needed else ".")
     if step.work is None or all(entry.optional for entry in step.work.entries):
-        return "It ends when you call `complete_step`, or reply with a text and no call."
+        return "It ends when you call `complete_step`" + ("." if talks else ", or reply with a text and no call.")
     return ""
 
 
