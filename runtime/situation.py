@@ -142,3 +142,9 @@ def check_means(session: Session, tools: Tools, agent: Agent | None) -> None:
         raise HostError(missing[0] + more)
     if agent is None and (step := first_agent_step(definition)) is not None:
         raise HostError(f"an agent works in step `{step}`, and none was given")
+
+
+def watches(session: Session) -> bool:
+    """Some step waits for a condition that may come true by itself."""
+    with session._inside(thaw=False) as run:
+        return bool(run.watching)

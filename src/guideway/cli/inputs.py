@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 AS_JSON = frozenset({"integer", "number", "boolean", "array", "object", "null"})
 
 
-def inputs_of(definition: Definition, given: Sequence[str], file: str | None) -> dict[str, Any]:
+def inputs_of(
+    definition: Definition, given: Sequence[str], file: str | None, kept: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """
-    Gather the inputs: those of the file, and over them those of `--input`.
+    Gather the inputs: those of the file, and over them those of `--input`; of a run that is resumed, beside those kept.
 
     Raises:
-        MisuseError: one is unknown, written twice, or not of its type.
+        MisuseError: one is unknown, written twice, not of its type, or kept already.
     """
     values = {} if file is None else of_file(definition, file)
     seen: set[str] = set()
@@ -34,10 +36,20 @@ def inputs_of(definition: Definition, given: Sequence[str], file: str | None) ->
             raise MisuseError(f"--input: {name} is given twice")
         seen.add(name)
         values[name] = parsed(declared(definition, name, "--input"), text)
+    if kept is not None:
+        return with_kept(definition, values, kept)
     for name, wanted in definition.inputs.items():
         if wanted.required and wanted.default is None and name not in values:
             raise MisuseError(f"--input: `{definition.id}` needs the input `{name}`; give --input {name}=…")
     return values
+
+
+def with_kept(definition: Definition, values: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a run that is resumed: those that its journal does not hold are given again."""
+    for name in values:
+        if name in kept:
+            raise MisuseError(f"--input: the journal holds `{name}`; only sensitive inputs are given again")
+    return {**kept, **values}
 
 
 def of_file(definition: Definition, file: str) -> dict[str, Any]:

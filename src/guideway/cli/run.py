@@ -7,29 +7,34 @@ from typing import Annotated
 import typer
 
 from . import options
+from .keeping import Keeping, again_with
 from .loading import definition_of, folder_of, skills_of
+from .means import Request
 from .outside import Others
-from .runs import Request, carry_out
+from .runs import carry_out
 
 
 def command(
     playbook: options.Playbook,
-    tools: Annotated[str | None, typer.Option(metavar="MODULE", help="A Python file, or the name of a module.")] = None,
+    tools: options.Tools = None,
     input: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="An input; may be repeated.")] = None,
     inputs: Annotated[str | None, typer.Option(metavar="FILE", help="Inputs, as one JSON object.")] = None,
-    approve: Annotated[str, typer.Option(metavar="ask|deny|file:F", help="Who decides on approvals.")] = "ask",
-    agent: Annotated[str | None, typer.Option(metavar="scripted:F", help="Who plays the agent.")] = None,
-    user: Annotated[str, typer.Option(metavar="ask|scripted:F", help="Who is the user of a conversation.")] = "ask",
-    signal: Annotated[
-        list[str] | None, typer.Option(metavar="NAME[=JSON]", help="A signal from outside; may be repeated.")
-    ] = None,
-    predicates: Annotated[
-        str | None, typer.Option(metavar="MODULE", help="Answers the predicates, by name; as --tools.")
-    ] = None,
-    trace: Annotated[str | None, typer.Option(metavar="FILE", help="Write the record, as JSON lines.")] = None,
-    draw: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the machine, with the way of the run.")] = None,
+    approve: options.Approve = "ask",
+    agent: options.Agent = None,
+    user: options.User = "ask",
+    signal: options.Signal = None,
+    predicates: options.Predicates = None,
+    journal: options.MaybeJournal = None,
+    key: options.Key = None,
+    run_id: Annotated[str | None, typer.Option(metavar="ID", help="What the run is called; by default drawn.")] = None,
+    mode: Annotated[
+        str, typer.Option(metavar="enforce|record|shadow", help="Whether what is illegal is refused, or recorded.")
+    ] = "enforce",
+    wait: options.Wait = False,
+    trace: options.Trace = None,
+    draw: options.Draw = None,
     started_by: Annotated[str | None, typer.Option(metavar="NAME", help="Who starts it; by default you.")] = None,
-    fast_forward: Annotated[bool, typer.Option("--fast-forward", help="Leap over waits between tries.")] = False,
+    fast_forward: options.FastForward = False,
     at: Annotated[
         str | None, typer.Option(metavar="TIME", help="Play it as if it began then, leaping over waits.")
     ] = None,
@@ -43,6 +48,10 @@ def command(
     recorded messages, one JSON object a line. A --signal comes when a step waits for it. Playbooks that are called
     are found beside the file.
 
+    With --journal every step of the run is on the disk before it takes effect: people in other processes decide
+    (guideway approve), and the run goes on after a crash (guideway resume). With --wait it stays until they have
+    decided; else it leaves, and says how to go on.
+
     Exit status: 0 an outcome of class success, 1 any other end, 2 misuse, 3 waiting for a person or something outside,
     130 interrupted.
 
@@ -50,7 +59,10 @@ def command(
     """
     known = skills_of(skills)
     definition = definition_of(playbook, known, root=folder_of(root))
+    again = again_with(playbook, journal, key, tools, agent, predicates, skills, root)
+    keeping = Keeping(journal, key, run_id, mode, wait, again)
     others = Others(user, signal or [], predicates, at)
-    return carry_out(
-        definition, Request(tools, input or [], inputs, approve, agent, trace, draw, started_by, fast_forward, others)
-    )
+    given = Request(
+        tools, input or [], inputs, approve, agent, trace, draw, started_by, fast_forward, others, keeping
+    )  # fmt: skip
+    return carry_out(definition, given)

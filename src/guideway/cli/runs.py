@@ -2,61 +2,55 @@
 
 from __future__ import annotations
 
-import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from guideway.runtime.agents import Agent
-from guideway.runtime.approvals import Approvals
-from guideway.runtime.clocks import Clock
-from guideway.runtime.decisions import Decisions, Nobody, Recorded, RejectAll
+from guideway.runtime.approvals import Approvals, Question
 from guideway.runtime.driver import Driver, Finish, Watcher, Why
 from guideway.runtime.learning import Learning
+from guideway.runtime.narrate import Line, Mark
 from guideway.runtime.narrator import Narrator
-from guideway.runtime.plan import plan_of
-from guideway.runtime.records import to_json
+from guideway.runtime.records import Record, to_json
 from guideway.runtime.redact import Redactor
-from guideway.runtime.scripted import ScriptedAgent
 from guideway.runtime.session import Session
-from guideway.runtime.signals import Signals
-from guideway.runtime.situation import whom
-from guideway.runtime.toolbox import first_agent_step, load_tools, missing_tools
+from guideway.runtime.situation import awaited, whom
 from guideway.runtime.trace import TraceFile
-from guideway.runtime.users import User
+from guideway.runtime.wording import printable
 from guideway.statemachine.definition import Definition, OutcomeClass
 from guideway.statemachine.errors import HostError, JournalError
 from guideway.statemachine.machine import Machine
 from guideway.statemachine.span import escaped
 
-from .asking import Terminal, TerminalUser, user
-from .draw import Format, by_suffix, drawn
-from .inputs import inputs_of
+from .asking import Terminal, TerminalUser
+from .draw import Format, drawn
+from .journals import Opened, keep_from_tools
+from .keeping import how_to_decide, how_to_go_on, kept
 from .live import PlainView, TerminalView, view
-from .loading import file_of, writable, write_file
-from .outside import Others, Predicates, clock_of, predicates_of, signals_of, user_of
+from .loading import writable, write_file
+from .means import Means, Request
+from .postbox import Postbox
 from .status import CLEAN, FOUND, INTERRUPTED, WAITING, MisuseError, OutputError
-from .streams import is_terminal, say
+from .streams import say
 
 STATUS = {Why.WAITING: WAITING, Why.SILENT: FOUND, Why.INTERRUPTED: INTERRUPTED}
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """The options of a run, as they were given."""
+class Going:
+    """A run that is about to be driven."""
 
-    tools: str | None
-    input: list[str]
-    inputs: str | None
-    approve: str
-    agent: str | None
-    trace: str | None
-    draw: str | None
-    started_by: str | None
-    fast_forward: bool
-    others: Others
+    definition: Definition
+    request: Request
+    means: Means
+    session: Session
+    run: str
+    found: Opened | None = None
+    """the journal it is kept in"""
+    past: Sequence[Record] = ()
+    """what its journal holds of it, where it is resumed"""
 
 
 def carry_out(definition: Definition, request: Request) -> int:
@@ -68,102 +62,39 @@ def carry_out(definition: Definition, request: Request) -> int:
     Raises:
         MisuseError: naming the option.
     """
+    check(request)
+    secret = keep_from_tools()
     means = Means.of(definition, request)
-    session = started(definition, means)
-    picture(session, definition, request.draw, means.form)
+    run = request.keeping.run_id or f"run-{uuid.uuid4().hex[:12]}"
+    with kept(request.keeping, secret) as found:
+        session = started(definition, means, run, request.keeping.mode, found)
+        return carried(Going(definition, request, means, session, run, found))
+
+
+def check(request: Request) -> None:
+    """Options that do not go together."""
+    request.keeping.check(leaps=request.fast_forward or request.others.at is not None)
+
+
+def carried(going: Going) -> int:
+    """Drive a run that has been started or resumed, and tell how it came out."""
+    session, request, means = going.session, going.request, going.means
+    picture(going, request.draw, means.form)
     with ExitStack() as stack:
         stream = stack.enter_context(opened(request.trace))
         shown = view()
         stack.callback(shown.close)
-        redactor = Redactor(definition, means.values)
+        redactor = Redactor(going.definition, means.values)
         try:
-            finish = drive(session, means, stream, shown, redactor)
+            finish = drive(going, stream, shown, redactor)
         except JournalError as fault:
             shown.close()
             raise JournalError(f"{fault}; {standing(session)}") from None
-    status = told(session, finish, redactor)
-    picture(session, definition, request.draw, means.form)
+    status = told(going, finish, redactor)
+    picture(going, request.draw, means.form)
     if shown.lost is not None:
         raise OutputError(f"{shown.lost}; the run went on: {standing(session)}")
     return status
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What a run works with."""
-
-    values: dict[str, Any]
-    tools: dict[str, Any]
-    agent: Agent | None
-    decisions: Decisions | None
-    """None: whoever sits at the terminal"""
-    clock: Clock
-    by: str
-    form: Format | None
-    user: User | None
-    """None: whoever sits at the terminal"""
-    signals: Signals
-    predicates: Predicates
-
-    @classmethod
-    def of(cls, definition: Definition, request: Request) -> Means:
-        """Make them ready, complete, or say which option is at fault."""
-        by = request.started_by or user()
-        agent = agent_of(definition, request.agent)
-        tools = tools_of(definition, request.tools)
-        values = inputs_of(definition, request.input, request.inputs)
-        decisions = decisions_of(request.approve, by)
-        form = by_suffix(request.draw, "--draw") if request.draw is not None else None
-        others = request.others
-        clock = clock_of(others.at, leaps=request.fast_forward)
-        heard, signals = user_of(others.user), signals_of(definition, others.signal)
-        predicates = predicates_of(definition, others.predicates)
-        return cls(values, tools, agent, decisions, clock, by, form, heard, signals, predicates)
-
-
-def agent_of(definition: Definition, given: str | None) -> Agent | None:
-    """Who plays the agent; needed where an agent has a step."""
-    step = first_agent_step(definition)
-    if given is None:
-        if step is not None:
-            raise MisuseError(f"--agent: an agent works in step `{step}`; give --agent scripted:FILE")
-        return None
-    kind, _, file = given.partition(":")
-    if kind != "scripted" or not file:
-        raise MisuseError(f"--agent: {given} is no agent; write scripted:FILE")
-    file_of(file, "--agent")
-    try:
-        return ScriptedAgent.load(file)
-    except HostError as fault:
-        raise MisuseError(f"--agent: {fault}") from None
-
-
-def tools_of(definition: Definition, given: str | None) -> dict[str, Any]:
-    """The tools, none of those missing that the playbook cannot do without."""
-    try:
-        tools = load_tools(given) if given is not None else {}
-    except HostError as fault:
-        raise MisuseError(f"--tools: {fault}") from None
-    if missing := list(missing_tools(definition, tools)):
-        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        raise MisuseError(f"--tools: {missing[0]}{more}")
-    return tools
-
-
-def decisions_of(given: str, by: str) -> Decisions | None:
-    """Where decisions come from."""
-    kind, _, file = given.partition(":")
-    if given == "ask":
-        return None if is_terminal(sys.stdin) and is_terminal(sys.stdout) else Nobody()
-    if given == "deny":
-        return RejectAll()
-    if kind != "file" or not file:
-        raise MisuseError(f"--approve: {given} is none of ask, deny and file:FILE")
-    file_of(file, "--approve")
-    try:
-        return Recorded.load(file)
-    except HostError as fault:
-        raise MisuseError(f"--approve: {fault}") from None
 
 
 @contextmanager
@@ -180,29 +111,33 @@ def opened(path: str | None) -> Iterator[TextIO | None]:
             stream.close()
 
 
-def started(definition: Definition, means: Means) -> Session:
+def started(definition: Definition, means: Means, run: str, mode: str, found: Opened | None) -> Session:
     """A session, or what its inputs lack."""
+    about: dict[str, Any] = {
+        "inputs": means.values, "now": means.clock.now(), "run_id": run, "started_by": means.by,
+        "predicates": means.predicates, "mode": mode,
+    }  # fmt: skip
+    if found is not None and found.journal.last(run) is not None:
+        raise MisuseError(f"--run-id: {found.path} holds a run {run} already; go on with it: guideway resume {run}")
+    from guideway.runtime.journal import start
+
     try:
-        return Session(
-            Machine.of(definition),
-            inputs=means.values,
-            now=means.clock.now(),
-            run_id=f"run-{uuid.uuid4().hex[:12]}",
-            started_by=means.by,
-            predicates=means.predicates,
-        )
+        if found is None:
+            return Session(Machine.of(definition), **about)
+        return start(found.journal, Machine.of(definition), key=found.key, **about)
     except HostError as fault:
         option = "--skills" if definition.unresolved_skills else "--input"
         raise MisuseError(f"{option}: {Redactor(definition, means.values).hide(str(fault))}") from None
 
 
-def drive(
-    session: Session, means: Means, stream: TextIO | None, shown: PlainView | TerminalView, redactor: Redactor
-) -> Finish:
+def drive(going: Going, stream: TextIO | None, shown: PlainView | TerminalView, redactor: Redactor) -> Finish:
     """Drive the session, recording and telling."""
+    session, means = going.session, going.means
     watchers: list[Watcher] = [Learning(session, redactor)]
     watchers += [TraceFile(stream, redactor)] if stream is not None else []
-    watchers.append(Narrator(plan_of(session.machine).definition, redactor, shown.tell))
+    watchers.append(narrator(going, redactor, shown.tell))
+    if stream is not None and going.past:
+        watchers[1].happened(going.past)
     pause = shown.paused if isinstance(shown, TerminalView) else nullcontext
     return Driver(
         session,
@@ -213,10 +148,49 @@ def drive(
         watchers=watchers,
         signals=means.signals,
         user=means.user or TerminalUser(pause),
+        mail=None if going.found is None else postbox(going, going.found, shown.tell, redactor),
     ).run()
 
 
-def picture(session: Session, definition: Definition, path: str | None, form: Format | None) -> None:
+def narrator(going: Going, redactor: Redactor, tell: Callable[[Line], None]) -> Narrator:
+    """Who tells the run; what is past is known, and not told again."""
+    past = bool(going.past)
+    teller = Narrator(going.definition, redactor, lambda line: None if past else tell(line))
+    if past:
+        teller.happened(going.past)
+        past = False
+        about = f"{printable(going.definition.name)} [{going.definition.id} {going.definition.digest[:12]}]"
+        tell(Line(Mark.HEAD, f"{about} run {printable(going.run)} goes on"))
+    return teller
+
+
+def postbox(going: Going, found: Opened, tell: Callable[[Line], None], redactor: Redactor) -> Postbox:
+    """Hears people in other processes, and says for whom it waits."""
+    said: list[str] = []
+
+    def waiting() -> None:
+        now = [f"guideway run: waiting for {escaped(text)}" for text in waits(going.session, redactor)]
+        now += how_to_decide(going.run, found.path, questions(going.session))
+        if now != said:
+            said[:] = now
+            for line in now:
+                say(line)
+
+    patient = going.request.keeping.wait
+    return Postbox(going.session, going.run, found, going.means.clock, tell, patient=patient, waiting=waiting)
+
+
+def questions(session: Session) -> list[Question]:
+    """What is asked now."""
+    return Approvals(session).pending
+
+
+def waits(session: Session, redactor: Redactor) -> list[str]:
+    """For whom and what the run waits, as it may be shown."""
+    return [*(whom(redactor.question(question)) for question in questions(session)), *awaited(session)]
+
+
+def picture(going: Going, path: str | None, form: Format | None) -> None:
     """
     Draw the machine with the way of the run so far; a picture shows states, and nothing that was given to them.
 
@@ -227,9 +201,9 @@ def picture(session: Session, definition: Definition, path: str | None, form: Fo
     from guideway.diagrams.render import RenderError
     from guideway.diagrams.walk import Walk
 
-    walk = Walk.from_records(to_json(record) for record in session.records)
+    walk = Walk.from_records(to_json(record) for record in (*going.past, *going.session.records))
     try:
-        drawing = drawn(definition, walk, form)
+        drawing = drawn(going.definition, walk, form)
     except RenderError as fault:
         raise MisuseError(f"--draw: {fault}") from None
     write_file(path, "--draw", drawing)
@@ -244,14 +218,18 @@ def standing(session: Session) -> str:
     return f"{where}, and {last}"
 
 
-def told(session: Session, finish: Finish, redactor: Redactor) -> int:
+def told(going: Going, finish: Finish, redactor: Redactor) -> int:
     """Say how it came out, where that is no plain end, and give the exit status."""
+    session, keeping = going.session, going.request.keeping
     if finish.why is Why.ENDED:
         return CLEAN if session.outcome_class == OutcomeClass.SUCCESS else FOUND
     text = finish.text
     if finish.why is Why.WAITING:  # as the driver says it, but for what is sensitive in the questions
-        for question in Approvals(session).pending:
+        for question in questions(session):
             text = text.replace(whom(question), whom(redactor.question(question)))
     said = {Why.WAITING: "waiting for ", Why.SILENT: "stopped: ", Why.INTERRUPTED: "stopped: "}[finish.why]
     say(f"guideway run: {said}{escaped(text)}")
+    if keeping.journal is not None:
+        for line in (*how_to_decide(going.run, keeping.journal, questions(session)), how_to_go_on(going.run, keeping)):
+            say(f"  {escaped(line)}")
     return STATUS[finish.why]
