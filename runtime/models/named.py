@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from threading import Lock
 from types import ModuleType
@@ -18,6 +18,7 @@ from .messages import Model, ModelError, ModelReply, ModelRequest, TextDelta
 if TYPE_CHECKING:
     from .providers import ProviderModel
 
+Loop = asyncio.AbstractEventLoop
 EXTRA = "pip install 'guideway[agent]'"
 
 
@@ -26,8 +27,8 @@ class Provided:
     A provider's model.
 
     A provider's connections belong to the event loop in which they were made.  A model made from a name, or by a
-    function, is therefore made anew for every loop; a model object that was given is used as it is, and belongs into
-    one loop.  `close` closes the connections of the loop that runs.
+    function, is therefore made anew for every loop; a model object that was given serves one loop at a time.  What a
+    loop holds open is closed before it ends (`asyncio.run` sees to that), or by `close`.
     """
 
     def __init__(
@@ -38,37 +39,58 @@ class Provided:
         self._first: ProviderModel | None = first
         """not used in any loop yet, so the first may have it"""
         self._shared = shared
-        self._made: dict[asyncio.AbstractEventLoop, ProviderModel] = {}
+        self._made: dict[Loop, tuple[ProviderModel, AsyncGenerator[None, None]]] = {}
         self._lock = Lock()
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         """Answer; raises `ModelError` where no reply came."""
-        return await library().reply(self._here(), self.name, request)  # type: ignore[no-any-return]
+        return await library().reply(await self._here(), self.name, request)  # type: ignore[no-any-return]
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelReply]:
         """Pieces of the text while it is written, and at the end the whole reply."""
-        async with aclosing(library().stream(self._here(), self.name, request)) as pieces:
+        async with aclosing(library().stream(await self._here(), self.name, request)) as pieces:
             async for piece in pieces:
                 yield piece
 
     async def close(self) -> None:
         """Close what the loop that runs holds open; the next request opens it again."""
-        with self._lock:
-            model = None if self._shared else self._made.pop(asyncio.get_running_loop(), None)
-        if model is not None:
-            with library().translated(self.name):
-                async with model:
-                    pass
+        made = self._made.get(asyncio.get_running_loop())
+        if made is not None:
+            await made[1].aclose()
 
-    def _here(self) -> ProviderModel:
+    async def _here(self) -> ProviderModel:
+        """The model of the loop that runs."""
         loop = asyncio.get_running_loop()
-        with self._lock:
-            if loop not in self._made:
-                for ended in [each for each in self._made if each.is_closed()]:
-                    del self._made[ended]  # its connections hold the loop, so nothing else would let go of it
-                self._made[loop] = self._first or self._make()
-                self._first = None
-            return self._made[loop]
+        with self._lock, library().translated(self.name, "cannot be used"):
+            if (made := self._made.get(loop)) is not None:
+                return made[0]
+            model = self._fresh()
+            opened = self._kept_open(loop, model)
+            self._made[loop] = (model, opened)
+        with library().translated(self.name, "cannot be used"):
+            await anext(opened)
+        return model
+
+    def _fresh(self) -> ProviderModel:
+        for ended in [each for each in self._made if each.is_closed()]:
+            del self._made[ended]  # its connections hold the loop, so nothing else would let go of it
+        if self._shared and self._made:
+            raise ModelError(
+                f"the model `{self.name}` is at work in another event loop; give `wrap` a function that makes it",
+                "setup",
+            )
+        if self._first is None:
+            return self._make()
+        first, self._first = self._first, None
+        return first
+
+    async def _kept_open(self, loop: Loop, model: ProviderModel) -> AsyncGenerator[None, None]:
+        """A generator, since a loop that ends properly closes those that it has begun."""
+        try:
+            async with model:
+                yield
+        finally:
+            self._made.pop(loop, None)
 
     def __repr__(self) -> str:
         return f"Provided({self.name!r})"

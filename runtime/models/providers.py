@@ -124,8 +124,6 @@ def _said_by(fault: Exception) -> str:
     if isinstance(fault, faults.ModelHTTPError):
         body = fault.body.get("message") if isinstance(fault.body, dict) else fault.body
         return f"HTTP {fault.status_code}: {' '.join(str(body or fault.message).split())}"
-    if isinstance(fault, RuntimeError) and "loop is closed" in str(fault):
-        return f"{fault}; connections belong to one event loop: give `wrap` a function that makes the model"
     return str(fault).split("\n")[0].strip() or type(fault).__name__
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import subprocess
+import sys
 import weakref
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -216,20 +220,70 @@ def test_loops_that_have_ended_are_let_go_of() -> None:
     assert [loop() for loop in loops[:-1]] == [None, None, None]
 
 
-def test_a_model_object_that_is_carried_into_another_loop_says_what_to_do() -> None:
+def test_a_model_object_serves_one_loop_after_another() -> None:
     """
-    A given model object belongs into one loop; used in a second one it fails, or works, but never with a traceback.
+    A given model object is closed with each loop, and opens anew in the next.
     """
     with Server(lambda body: Says("ok")) as server:
         model = wrap(provider_model(server))
-        asyncio.run(model.reply(request()))
+        texts = [asyncio.run(model.reply(request())).text for _ in range(3)]
 
-        try:
-            reply = asyncio.run(model.reply(request()))
-        except ModelError as fault:
-            assert "give `wrap` a function" in str(fault)
-        else:
-            assert reply.text == "ok"
+    assert texts == ["ok", "ok", "ok"]
+
+
+def test_a_model_object_in_two_loops_at_once_says_what_to_do() -> None:
+    """
+    Its connections belong to the loop that is still at work: another one is refused, and told of the way out.
+    """
+
+    async def both() -> None:
+        await model.reply(request())
+        with ThreadPoolExecutor(1) as other:
+            other.submit(asyncio.run, model.reply(request())).result()
+
+    with Server(lambda body: Says("ok")) as server:
+        model = wrap(provider_model(server))
+        with pytest.raises(ModelError, match="give `wrap` a function") as got:
+            asyncio.run(both())
+
+    assert got.value.kind == "setup"
+
+
+def test_threads_share_a_model_that_a_function_makes() -> None:
+    """
+    Eight threads with a loop each ask one model at the same time.
+    """
+    with Server(lambda body: Says(body["messages"][-1]["content"])) as server:
+        model = model_at(server)
+        sent = [request([{"role": "user", "content": str(number)}]) for number in range(8)]
+        with ThreadPoolExecutor(8) as threads:
+            replies = list(threads.map(lambda each: asyncio.run(model.reply(each)), sent))
+
+    assert [reply.text for reply in replies] == [str(number) for number in range(8)]
+
+
+def test_nothing_is_left_open_when_a_loop_ends() -> None:
+    """
+    A program that never calls `close` hears nothing of sockets and closed loops when it ends.
+    """
+    program = (
+        "import asyncio, gc, sys\n"
+        "from tests.openai_server.clients import model_at, request\n"
+        "from tests.openai_server.server import Server\n"
+        "from tests.openai_server.wire import Says\n"
+        "with Server(lambda body: Says('ok')) as server:\n"
+        "    model = model_at(server)\n"
+        "    for _ in range(2):\n"
+        "        print(asyncio.run(model.reply(request())).text)\n"
+        "    gc.collect()\n"
+    )
+    root = Path(__file__).resolve().parents[2]
+
+    done = subprocess.run(
+        [sys.executable, "-W", "always::ResourceWarning", "-c", program], cwd=root, capture_output=True, text=True
+    )
+
+    assert (done.stdout.split(), done.stderr) == (["ok", "ok"], "")
 
 
 def test_a_closed_model_opens_again() -> None:
