@@ -6,14 +6,26 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import guideway
-from guideway import Allow, Cancelled, Failed, Outcome, Session, Succeeded, ToolCall, Unknown, Usage
+from guideway import Allow, Cancelled, Failed, Machine, Outcome, Session, Succeeded, ToolCall, Unknown, Usage
 from guideway.runtime.ending import holds
 from guideway.statemachine.conditions import AllOf
-from guideway.termination import RunState, TerminationCondition, ToolExecution
+from guideway.termination import (
+    ConfidenceMet,
+    MaxIterations,
+    NoToolCalls,
+    RunState,
+    TerminationCondition,
+    TextMention,
+    TimeLimit,
+    TokenLimit,
+    ToolCalled,
+    ToolExecution,
+)
 
 from .building import ARGUMENTS, PLAIN, RESULTS, SUCCESSES, TEXTS, combined
 
@@ -31,20 +43,21 @@ TURNS = st.tuples(
 )
 
 
+def book(condition: TerminationCondition) -> Machine:
+    """A playbook that holds the condition, and never ends by it."""
+    return guideway.load({
+        "id": "p", "name": "P", "max_nudges": 10**6, "max_refusals": 10**6,
+        "tools": {name: {"effect": "read"} for name in ("x", "y", "never")},
+        "steps": [{"id": "a", "description": "Work.", "expected_tools": ["never"], "optional_tools": ["x", "y"]}],
+        "termination": [{"all": [condition.to_playbook(), {"max_iterations": 10**6}]}],
+    }, flow=False)  # fmt: skip
+
+
 class Driven:
     """A session, and beside it the state that a host would tell the algebra of."""
 
-    def __init__(self, condition: TerminationCondition) -> None:
-        never = {"max_iterations": 10**6}
-        self.session = Session(
-            guideway.load({
-                "id": "p", "name": "P", "max_nudges": 10**6, "max_refusals": 10**6,
-                "tools": {name: {"effect": "read"} for name in ("x", "y", "never")},
-                "steps": [{"id": "a", "description": "Work.", "expected_tools": ["never"],
-                           "optional_tools": ["x", "y"]}],
-                "termination": [{"all": [condition.to_playbook(), never]}],
-            }, flow=False), now=T0,
-        )  # fmt: skip
+    def __init__(self, machine: Machine) -> None:
+        self.session = Session(machine, now=T0)
         self.now, self.tokens, self.turns, self.calls, self.text = T0, 0, 0, 0, ""
         self.confidence: float | None = None
         self.done: list[ToolExecution] = []
@@ -107,7 +120,7 @@ def test_s36_the_algebra_and_the_runtime_agree(condition: TerminationCondition, 
     """
     Yes, no and unknown, before the first turn and after each one.
     """
-    driven = Driven(condition)
+    driven = Driven(book(condition))
     seen = [(condition.judge(driven.state()).holds, driven.told())]
 
     for turn in turns:
@@ -115,3 +128,65 @@ def test_s36_the_algebra_and_the_runtime_agree(condition: TerminationCondition, 
         seen.append((condition.judge(driven.state()).holds, driven.told()))
 
     assert [said for said, _ in seen] == [told for _, told in seen]
+
+
+ARGS: list[dict[str, Any]] = [
+    {},
+    {"n": 1},
+    {"n": 3},
+    {"n": True},
+    {"n": "1"},
+    {"n": [1, "a"]},
+    {"n": [1, "a"], "in": True},
+]
+REPORTED: list[Outcome] = [
+    *map(Succeeded, (None, {"ticket": "C-1"}, {"ticket": None}, {"n": 3}, {"n": 1}, "text", [1])),
+    *(Failed("refused"), Cancelled(), Unknown()),
+]
+ASKED = (None, {"n": 1}, {"n": [1, "a"], "in": True}, {"n": "1"})
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize("where", [None, "args.n >= 1", "has(args.n)"])
+@pytest.mark.parametrize("expect", [None, "result.ticket != null", "result.n == args.n"])
+def test_s36_every_call_and_every_fate(asked: Any, where: str | None, expect: str | None) -> None:
+    """
+    One call with each kind of arguments and each outcome, and one that the gate denies: yes, no and unknown alike.
+    """
+    condition = ToolCalled("x", asked, require_success=True, where=where, expect=expect)
+    machine, said, told = book(condition), [], []
+
+    for args, outcome, name in [*((a, o, "x") for a in ARGS for o in REPORTED), ({"n": 1}, Succeeded(), "z")]:
+        driven = Driven(machine)
+        driven.turn([(name, args, outcome)], "", 0, None, 0)
+        said.append(condition.judge(driven.state()).holds)
+        told.append(driven.told())
+
+    assert said == told
+    assert len(set(told)) > 1
+
+
+@pytest.mark.parametrize("condition", [
+    TokenLimit(60), TimeLimit(20), MaxIterations(2), NoToolCalls(), ConfidenceMet(0.5), TextMention("^ESC"),
+    TextMention("^$"), ~ConfidenceMet(0.5), ~NoToolCalls(),
+], ids=str)  # fmt: skip
+def test_s36_limits_and_replies_at_their_very_edge(condition: TerminationCondition) -> None:
+    """
+    What is reached exactly is reached on both sides, and not before; before the first turn nothing has been said.
+    """
+    driven = Driven(book(condition))
+    said, told = [condition.judge(driven.state()).holds], [driven.told()]
+    turns: list[tuple[list[Any], str, float | None]] = [
+        ([], "", None),
+        ([("x", {}, Succeeded())], "ESCALATE", 0.49),
+        ([], "all ESC", 0.5),
+        ([("z", {}, Succeeded())], "ESC", 0.51),
+    ]
+
+    for calls, text, confidence in turns:
+        driven.turn(calls, text, 30, confidence, 10)
+        said.append(condition.judge(driven.state()).holds)
+        told.append(driven.told())
+
+    assert said == told
+    assert True in told

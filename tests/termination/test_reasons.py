@@ -62,6 +62,7 @@ def test_the_words_of_the_seed_are_all_there() -> None:
     ("MAX_ITERATIONS", "complete"),
     (" max_iterations", "complete"),
     ("text_mention:foo AND error", "complete"),
+    ("nothing new AND max_iterations", "complete"),
     ("timeout: the SIEM", "complete"),
     ("", "complete"),
 ])  # fmt: skip
