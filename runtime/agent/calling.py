@@ -14,6 +14,7 @@ from guideway.statemachine.termination.state import ToolExecution
 
 from .deals import Deal
 from .events import ToolDecided
+from .keeping import save
 from .live import Live
 
 SPENT = "the run's budget of {limit} calls is spent; this call did not run"
@@ -35,6 +36,7 @@ async def propose(live: Live, deals: list[Deal], text: str = "") -> None:
         live.memory.unproposed += 1
         return
     live.memory.unproposed = 0
+    save(live)
     verdicts = live.session.propose(
         [deal.used for deal in left], text=text, usage=live.memory.carried, now=live.clock.now()
     )
@@ -50,7 +52,7 @@ async def ask_hooks(live: Live, deal: Deal, before: Sequence[Deal]) -> None:
         ahead = [other.used for other in before if other.blocked is None]
         return live.session.foresee([*ahead, call])[-1]
 
-    deal.point = BeforeTool(live.facts(), deal.call, policy)
+    deal.point = BeforeTool(live.facts(), deal.used, policy)
     await live.hooks.before_tool(deal.point)
     heed(deal)
 

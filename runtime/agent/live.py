@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -52,14 +53,18 @@ class Live:
         """what people are being asked, by the id of the question"""
         self.put: set[tuple[Any, ...]] = set()
         self.end: Stopped | None = None
+        self.kept: dict[str, int] = {}
+        """how much of transcript and executions the journal has"""
         self.rested: list[str] = []
         """tools that were refused in the turn before because they must rest a while"""
         self.terminate = False
         """a hook wants the run to end after this turn"""
         self.wake = asyncio.Event()
         self.events: list[Event] = []
-        self.began = len(session.since(0)) + session._run.forgotten
+        self.began = known(session)
         self.sink, self._told = sink, self.began
+        if settings.shown_to is not None:
+            settings.shown_to.follow(session, memory.run_id)
 
     @property
     def over(self) -> bool:
@@ -119,7 +124,7 @@ class Live:
         self.end = Stopped(reason, stop_reason, output, error)
         if session and self.session.outcome is None:
             try:
-                self.session.stop(reason, goal=goal, now=self.clock.now())
+                self.take(self.session.stop(reason, goal=goal, now=self.clock.now()).verdicts)
             except HostError:
                 self.tell()  # it is ending already
         self.wake.set()
@@ -203,3 +208,9 @@ class Live:
     def tick(self) -> None:
         """Let time pass, and take what that brings."""
         self.take(self.session.tick(self.clock.now()).verdicts)
+
+
+def known(session: Session) -> int:
+    """How many records there are by now."""
+    session.since(sys.maxsize)
+    return len(session._run.shown) + session._run.forgotten

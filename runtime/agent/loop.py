@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from datetime import timedelta
 
 from guideway.runtime.calls import Unknown
 from guideway.runtime.hooks.points import AtEnd, HookFailedError, Start
@@ -18,10 +19,11 @@ from guideway.statemachine.errors import GuidewayError
 
 from . import people, working
 from .events import RunEnded, RunStarted, TerminateEvent, Waiting
-from .live import Live
+from .keeping import pending, save
+from .live import Live, known
 from .outcomes import result_of
 from .result import SUSPENDED, AgentResult
-from .turning import finish, save, turn
+from .turning import finish, turn
 
 
 async def run_segment(live: Live) -> AgentResult:
@@ -30,7 +32,7 @@ async def run_segment(live: Live) -> AgentResult:
 
     Raises:
         asyncio.CancelledError: the task was cancelled; the run has been left in order, and can be taken up again.
-        GuidewayError: the host's mistake, or its journal's failure; hooks have heard of it.
+        Exception: the host's mistake, or its journal's failure, or what a callback raised; hooks have heard of it.
     """
     memory = live.memory
     memory.segments += 1
@@ -47,7 +49,7 @@ async def run_segment(live: Live) -> AgentResult:
         await leave(live)
         await ended(live)
         raise
-    except (GuidewayError, AssertionError) as error:
+    except Exception as error:
         live.stop("error", "error", error=error, session=False)
         await leave(live)
         await ended(live)
@@ -61,6 +63,7 @@ async def started(live: Live) -> bool:
     point = Start(live.facts(), [*memory.messages], memory.instructions, live.settings.model.name)
     await live.hooks.start(point)
     memory.messages, memory.instructions = [*point.messages], point.system_prompt
+    save(live)
     if point.cancelled is not None:
         live.stop(point.cancelled or "cancelled", "cancelled")
     return not live.over
@@ -85,19 +88,22 @@ async def step(live: Live) -> bool:
     if live.pool.awaited:
         await wait(live, live.real(live.due()))
         return True
-    if people.put(live):
+    if people.put(live) or people.deliver(live):
         return True
     if live.memory.deals:
-        if not live.turn_open or live.session.outcome is not None:
+        if live.session.outcome is not None or not (live.turn_open or open_deals(live)):
             await finish(live)
             return True
-    elif open_steps(live.session):
-        if live.memory.talking and not await people.answered(live):
-            return False
+    elif open_steps(live.session) and (not live.memory.talking or await people.answered(live)):
         if not await sit_out(live):
             await turn(live)
         return True
     return await pass_time(live)
+
+
+def open_deals(live: Live) -> bool:
+    """Calls of the turn are still to be decided: after a crash the turn may be over, and the question not."""
+    return any(not deal.over and pending(live.session, deal) for deal in live.memory.deals)
 
 
 async def wait(live: Live, due: object = None) -> None:
@@ -120,7 +126,7 @@ def leave_behind(live: Live) -> None:
 async def pass_time(live: Live) -> bool:
     """Wait for a decision that somebody is making, for a call that was left, or for a time that a step waits for."""
     times = [c.due for c in live.session.commands if isinstance(c, Wait) and c.due is not None]
-    before = len(live.session.since(0)) + live.session._run.forgotten
+    before = known(live.session)
     if times or live.questions or len(live.pool):
         if times and not live.questions and not len(live.pool):
             live.emit(Waiting(live.session.waiting, min(times)))
@@ -128,8 +134,12 @@ async def pass_time(live: Live) -> bool:
         if times and not live.questions:
             live.put.clear()  # who put a question off may be asked again after a while
         return True
+    if live.settings.poll is not None and people.may_hear(live):
+        await live.rest([], live.clock.now() + timedelta(seconds=live.settings.poll))
+        live.tick()
+        return True
     live.tick()
-    return live.session.outcome is not None or len(live.session.since(0)) + live.session._run.forgotten > before
+    return live.session.outcome is not None or known(live.session) > before
 
 
 async def sit_out(live: Live) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from guideway.runtime.approvals import Question
 from guideway.runtime.calls import told
 from guideway.runtime.decisions import Decision, enact
-from guideway.runtime.verdicts import Ask, Decided
+from guideway.runtime.verdicts import Ask, Decided, Wait
 from guideway.statemachine.errors import HostError
 
 from .events import ApprovalAsked
@@ -96,6 +96,27 @@ def carry_out(live: Live, question: Question, said: Any) -> Decided:
             + told(said)
         )
     return enact(live.control, question, said, now)
+
+
+def may_hear(live: Live) -> bool:
+    """Somebody in another process may say something that the run waits for."""
+    if live.settings.journal is None or live.session.outcome is not None:
+        return False
+    waits = any(isinstance(c, Wait) and c.signal is not None for c in live.session.commands)
+    return waits or bool(live.control.pending)
+
+
+def deliver(live: Live) -> bool:
+    """Carry out what people in other processes have left in the journal; True where something counted."""
+    if not may_hear(live):
+        return False
+    from guideway.runtime.journal import deliver as delivered
+
+    found = delivered(live.session, live.settings.journal_key, now=live.clock.now())
+    for message in found:
+        if message.progress is not None:
+            live.take(message.progress.verdicts)
+    return any(message.accepted for message in found)
 
 
 def collect(live: Live) -> bool:

@@ -20,6 +20,8 @@ class Running:
     automatic: bool
     """the playbook makes it, not the model"""
     began: float = field(default_factory=time.perf_counter)
+    asked: bool = False
+    """it has been asked to stop"""
     left: bool = False
     """its step is over; nothing waits for it"""
 
@@ -67,8 +69,11 @@ class Pool:
         self._running[call_id].left = True
 
     def cancel(self, call_id: str) -> None:
-        """Ask the call to stop."""
-        self._running[call_id].task.cancel()
+        """Ask the call to stop, once: what it does to stop cleanly is not cut off."""
+        running = self._running[call_id]
+        if not running.asked:
+            running.asked = True
+            running.task.cancel()
 
     def items(self) -> list[Running]:
         """Those that are running, oldest first."""
@@ -76,7 +81,7 @@ class Pool:
 
     async def stop(self) -> list[Running]:
         """Ask all to stop, and wait until they have."""
-        for task in self.tasks:
-            task.cancel()
+        for call_id in self._running:
+            self.cancel(call_id)
         await asyncio.gather(*self.tasks, return_exceptions=True)
         return self.finished()

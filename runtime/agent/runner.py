@@ -18,6 +18,7 @@ from guideway.statemachine.errors import HostError
 from . import people
 from .clock import clock_of
 from .events import Event
+from .keeping import recovered
 from .live import Live
 from .loop import run_segment
 from .memory import Memory
@@ -67,7 +68,7 @@ class Runner:
             return Session(settings.machine, **given)
         from guideway.runtime.journal import start
 
-        return start(settings.journal, settings.machine, **given)
+        return start(settings.journal, settings.machine, key=settings.journal_key, **given)
 
     def again(self, held: AgentResult | Mapping[str, Any], state: Mapping[str, Any], sink: Sink | None) -> Live:
         """
@@ -85,6 +86,19 @@ class Runner:
         if session is None:
             session = Session.restore(self.settings.machine, saved["session"], predicates=self.settings.predicates)
         return Live(self.settings, session, memory, self._hooks, clock_of(self.settings.clock), self._sink(sink))
+
+    def recover(self, run_id: str, inputs: Mapping[str, Any] | None, state: Mapping[str, Any]) -> Live:
+        """
+        Make ready to go on with a run whose program has stopped, from the journal.
+
+        Raises:
+            HostError: there is no journal, or the run is of another playbook.
+            JournalError: there is no such run, or its entries are not those that were written.
+        """
+        clock = clock_of(self.settings.clock)
+        session, memory = recovered(self.settings, run_id, inputs, clock.now())
+        memory.state |= keywords(state)
+        return Live(self.settings, session, memory, self._hooks, clock, self._sink(None))
 
     def _sink(self, sink: Sink | None) -> Sink | None:
         own = self.settings.on_event

@@ -45,6 +45,8 @@ class Settings:
     decisions: Any = None
     user: Any = None
     journal: Any = None
+    journal_key: bytes | None = field(default=None, repr=False)
+    poll: float | None = None
     clock: Any = None
     on_tool_exception: OnToolException = "fail"
     parallel: bool = True
@@ -52,10 +54,14 @@ class Settings:
     predicates: Mapping[str, Callable[[Mapping[str, Any]], bool]] | None = None
     on_event: Callable[[Event], Any] | None = None
     session_id: str | None = None
+    shown_to: Any = None
+    """an object with `follow(session, run_id)` that is shown each run: a hook whose playbook the gate has taken over"""
 
     def __post_init__(self) -> None:
         check_mode(self.mode)
         check_tools(self)
+        if self.poll is not None and (self.journal is None or not self.poll > 0):
+            raise HostError("`poll` is a number of seconds, and needs the journal where people leave their decisions")
         if self.limits.cost is not None and price_of(self.model.name, self.prices or {}) is None:
             raise HostError(
                 f"a cost limit needs the price of `{self.model.name}`; give prices={{{self.model.name!r}: "

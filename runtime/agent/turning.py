@@ -14,7 +14,8 @@ from .calling import closed, propose
 from .deals import Deal
 from .endings import onward
 from .events import Nudged, TurnStarted
-from .live import Live
+from .keeping import save
+from .live import Live, known
 from .speaking import converse, observe, speak
 from .stops import after_turn, spent
 
@@ -67,11 +68,11 @@ def text_only(live: Live, reply: ModelReply) -> str:
     """A reply without calls: it may end a step, go to the user, or be sent back (S16)."""
     memory, session = live.memory, live.session
     to_the_user = converses(session)
-    known = len(session.since(0)) + session._run.forgotten
+    before = known(session)
     session.propose([], text=reply.text, usage=memory.carried, now=live.clock.now())
     memory.carried = type(memory.carried)()
     memory.talking = to_the_user and session.outcome is None
-    effects = [record[3] for record in session.since(known) if record[0] == "turn_ended"]
+    effects = [record[3] for record in session.since(before) if record[0] == "turn_ended"]
     return "nudged" if "nudged" in effects else "on"
 
 
@@ -112,12 +113,6 @@ async def end_turn(live: Live, nudge: str | None) -> None:
     after_turn(live)
 
 
-def save(live: Live) -> None:
-    """With a journal, what the run is beside its session goes there too."""
-    if live.settings.journal is not None:
-        live.session.note("agent", live.memory.to_json(), live.clock.now())
-
-
 async def reflect(live: Live) -> None:
     """Ask how sure the model is, or the host's own function; it is a claim, and evidence of nothing."""
     from .stops import state_of
@@ -128,11 +123,13 @@ async def reflect(live: Live) -> None:
         said = await said if hasattr(said, "__await__") else said
         claim(live, said)
         return
-    live.memory.messages.append({"role": "user", "content": ASK_CONFIDENCE})
+    messages = live.memory.messages
+    before = len(messages)
+    messages.append({"role": "user", "content": ASK_CONFIDENCE})
     try:
         reply = await converse(live, live.memory.instructions, ())
     finally:
-        live.memory.messages.pop()
+        del messages[before:]  # a question beside the run: no part of the transcript
     if reply is not None:
         claim(live, confidence_in(reply.text))
 

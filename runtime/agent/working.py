@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from guideway.runtime.calls import Cancelled, Failed, Outcome, Substituted, ToolCall, Unknown
-from guideway.runtime.hooks.points import UNSET
+from guideway.runtime.hooks.points import UNSET, BeforeTool
 from guideway.runtime.models.tools import ToolRaisedError, run
 from guideway.runtime.situation import definition_for, overtaken
 from guideway.runtime.verdicts import Cancel, RunCall
@@ -55,12 +55,10 @@ async def begin_one(live: Live, deal: Deal) -> None:
         settle(live, deal, Cancelled())
         return
     deal.used = as_decided(live, deal)
-    if (point := deal.point) is not None:
-        point.admitted, point.call = True, deal.used
-        await live.hooks.admitted(point)
-        if overtaken(live.session, deal.call_id):
-            settle(live, deal, Cancelled())
-            return
+    await ask_again(live, deal)
+    if overtaken(live.session, deal.call_id):
+        settle(live, deal, Cancelled())
+        return
     instead = instead_of_running(deal)
     if instead is not None:
         settle(live, deal, instead)
@@ -69,6 +67,16 @@ async def begin_one(live: Live, deal: Deal) -> None:
     live.memory.calls += 1
     live.emit(ToolStarted(deal.used))
     live.pool.start(deal.used, work(live, deal.used))
+
+
+async def ask_again(live: Live, deal: Deal) -> None:
+    """Hooks that run after the policy see the call as it was allowed, also one allowed in another segment (row 30)."""
+    if deal.point is None:
+        deal.point = BeforeTool(live.facts(), deal.used, live.session.decide)
+        deal.point.value = deal.value
+    point = deal.point
+    point.admitted, point.call = True, deal.used
+    await live.hooks.admitted(point)
 
 
 def as_decided(live: Live, deal: Deal) -> ToolCall:

@@ -62,7 +62,9 @@ class AgentConfig:
         decisions: who decides: a function from a question to a `Decision`, an `Edited` or None (also asynchronous),
             or an object with `decide`.  None: the run is suspended.
         user: who answers the agent in a conversation: a function from text to text, also asynchronous.
-        journal: where every verb is kept before it takes effect.
+        journal, journal_key: where every verb is kept before it takes effect, and the secret of its entries and of
+            people in other processes.
+        poll: seconds between two looks for what people in other processes have decided; None: the run is suspended.
         clock: tells the time and waits; by default the real one.
         on_tool_exception: what an exception of a tool comes to: "fail" (the model reads it), "raise" (the run ends
             with `error`), or a function that says what the model reads.
@@ -87,6 +89,8 @@ class AgentConfig:
     decisions: Any = None
     user: Any = None
     journal: Any = None
+    journal_key: bytes | None = None
+    poll: float | None = None
     clock: Any = None
     on_tool_exception: OnToolException = "fail"
     parallel: bool = True
@@ -106,11 +110,14 @@ class AgentConfig:
         if self.machine is not None and self.playbook is not None:
             raise HostError("give the agent a machine or a playbook, not both")
         tools = toolset(self.tools)
-        gated = self.machine is not None or self.playbook is not None
-        machine = self.machine or load(self.playbook if self.playbook is not None else everything(tools))
+        taken = taken_over(self) if self.machine is None and self.playbook is None else {}
+        gated = self.machine is not None or self.playbook is not None or bool(taken)
+        machine = taken.pop("machine", self.machine)
+        machine = machine or load(self.playbook if self.playbook is not None else everything(tools))
         same = {each.name for each in fields(Settings)} & {each.name for each in fields(self)}
         given = {name: getattr(self, name) for name in same}
         given |= {"model": model_of(self.model), "machine": machine, "tools": tools, "hooks": tuple(self.hooks)}
+        given |= taken
         return Settings(**given, open=not gated)
 
 
@@ -222,6 +229,30 @@ class Agent:
         """The same for programs without an event loop."""
         return self.send_sync(said, to=saved, **state)
 
+    async def recover(
+        self, run_id: str, *, inputs: Mapping[str, Any] | None = None, said: Saying = None, **state: Any
+    ) -> AgentResult:  # fmt: skip
+        """
+        Go on with a run whose program has stopped, from the journal.
+
+        What was under way then is unknown (S54): a read is made again, of anything else a person says what happened,
+        and no call that was observed is run again.  Sensitive inputs are given once more.
+
+        Raises:
+            HostError: the agent keeps no journal, or the run is of another playbook.
+            JournalError: there is no such run, or its entries are not those that were written.
+        """
+        live = self._runner.recover(run_id, inputs, state)
+        if live.session.outcome is None or said is not None:
+            live = self._runner.tell(live, said)
+        return self._keep(await self._runner.drive(live))
+
+    def recover_sync(
+        self, run_id: str, *, inputs: Mapping[str, Any] | None = None, said: Saying = None, **state: Any
+    ) -> AgentResult:  # fmt: skip
+        """The same for programs without an event loop."""
+        return alone(self.recover(run_id, inputs=inputs, said=said, **state))
+
     def cancel(self, run_id: str | None = None, reason: str = "cancelled") -> int:
         """Cancel one run, or all that go on, from any thread; says how many.  They end `stopped:REASON`."""
         return self._runner.cancel(run_id, reason)
@@ -256,6 +287,17 @@ def configured(model: Any, tools: Any, config: AgentConfig | None, parts: Mappin
     if "model" not in given:
         raise HostError("an agent needs a model: an object with `reply`, or a name such as anthropic:claude-sonnet-4-6")
     return AgentConfig(**given)
+
+
+def taken_over(config: AgentConfig) -> dict[str, Any]:
+    """
+    What changes where a `PlaybookEnforcerHook` is all that holds the agent to a playbook: the gate itself takes over.
+
+    It sees the calls of a reply together and has the last word; the hook goes on showing the run.
+    """
+    from guideway.enforcer.taking import take_over
+
+    return take_over(tuple(config.hooks), config.decisions, config.mode)
 
 
 def everything(tools: Mapping[str, Any]) -> dict[str, Any]:

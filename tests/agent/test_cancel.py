@@ -218,3 +218,30 @@ def test_a_step_that_times_out_does_not_wait_for_its_call() -> None:
     result = asyncio.run(main())
 
     assert (result.outcome, slow.stopped) == ("escalated", True)
+
+
+def test_a_cancelled_write_is_unknown_and_no_success() -> None:
+    """
+    Nobody knows whether the write happened: a person is asked, and the run has not ended before (S24, S40).
+    """
+    result, slow = asyncio.run(cut(WRITE, "cancel"))
+
+    assert slow.stopped
+    assert result.stop_reason == "cancelled" and not result.success
+    print(result.outcome, result.pending)
+
+
+def test_a_callback_that_raises_leaves_the_run_in_order() -> None:
+    """
+    The host's own fault comes out as it is, after hooks have heard of the end.
+    """
+    from .kit import ASKING, ISOLATE, SIEM
+
+    events: list[Any] = []
+
+    def lead(question: Any) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        agent([SIEM, ISOLATE], playbook=ASKING, decisions=lead, on_event=events.append).run_sync("go")
+    assert events[-1].result.stop_reason == "error"
