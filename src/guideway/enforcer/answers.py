@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from guideway.playbooks.models import PlaybookStep
+from guideway.runtime.teach import REASONS
 from guideway.runtime.verdicts import Deny, Illegal
 
 from .plan import PlaybookPlan
@@ -64,6 +66,13 @@ def answer_to(plan: PlaybookPlan, verdict: Deny | Illegal, outcome: str | None) 
         told = f"Step '{step.id}' has reached max tool calls ({step.max_tool_calls})"
         return Answer(kind, told, step, ["Consider moving to the next step"])
     return Answer(kind, verdict.message, step, list(step.hints) if step is not None else [])
+
+
+def reason_of(line: Mapping[str, Any]) -> str:
+    """Why a call was refused, from the record of it."""
+    detail = f" ({line['detail']})" if line.get("detail") else ""
+    rule = f" The rule: `{line['rule']}`." if line.get("rule") else ""
+    return f"`{line['tool']}` did not run: {REASONS.get(line['code'], line['code'])}{detail}.{rule}"
 
 
 def unexpected(tool: str, step: PlaybookStep) -> Answer:

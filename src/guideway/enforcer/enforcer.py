@@ -8,6 +8,7 @@ from typing import Any
 from guideway.playbooks.models import Playbook, StepStatus
 from guideway.runtime.calls import Succeeded, ToolCall
 from guideway.runtime.verdicts import Deny, Illegal
+from guideway.statemachine.errors import HostError
 
 from .answers import answer_to
 from .joining import look
@@ -63,11 +64,13 @@ class PlaybookEnforcer(Running):
     @property
     def violations(self) -> list[EnforcementViolation]:
         """The violations so far, in order."""
+        self._watched()
         return list(self.found)
 
     @property
     def progress(self) -> float:
         """Completed steps in all steps, 0 to 1."""
+        self._watched()
         return self.plan.progress
 
     def validate_tool_call(self, tool_name: str) -> EnforcementResult:
@@ -148,6 +151,7 @@ class PlaybookEnforcer(Running):
 
     def get_step_summary(self) -> dict[str, Any]:
         """Counts of steps by what became of them, and where the run stands."""
+        self._watched()
         executions, total = self.plan.step_executions, len(self.plan.playbook.steps)
         count = [execution.status for execution in executions.values()].count
         return {
@@ -162,11 +166,15 @@ class PlaybookEnforcer(Running):
         }
 
     def reset(self) -> None:
-        """Start over: a new run, and no violations."""
-        plan = self.plan
-        plan.step_executions.clear()
-        plan.errors.clear()
-        plan.current_step_index, plan.completed, plan.total_tool_calls = 0, False, 0
+        """
+        Start over: a new run, and no violations.
+
+        Raises:
+            HostError: an agent drives the run, and the enforcer only shows it.
+        """
+        if self._watches:
+            raise HostError("this is the view of an agent's run, and starts over with the agent's next run")
+        self.plan.clear()
         self.found.clear()
         self.saved = None
         self._begin()

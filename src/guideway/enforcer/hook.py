@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from guideway.playbooks.models import Playbook
+from guideway.runtime.session import Session
 from guideway.statemachine.errors import HostError
 
 from .answers import BLOCKED
@@ -14,6 +15,7 @@ from .asking import Ask
 from .desk import Desk
 from .enforcer import PlaybookEnforcer
 from .machines import definition_of, foreign
+from .onlooker import onlooker
 from .plan import PlaybookPlan
 
 PlaybookSelector = Callable[[Any], Playbook | None]
@@ -79,8 +81,8 @@ class PlaybookEnforcerHook:
             raise ValueError("max_runs must be at least 1")
         self.playbook, self._select, self._priority = playbook, select, priority
         self._block, self._record = block_violations, record_violations
-        self._skills = {name: list(tools) for name, tools in (skills or {}).items()}
-        self._scope, self._max_runs, self._people = scope, max_runs, approvals
+        self.skills = {name: list(tools) for name, tools in (skills or {}).items()}
+        self._scope, self._max_runs, self.people = scope, max_runs, approvals
         self._inputs = dict(inputs or {})
         self._runs: OrderedDict[str, Desk | str | None] = OrderedDict()
         self._last = NO_RUN
@@ -107,13 +109,29 @@ class PlaybookEnforcerHook:
         """
         desk = self._runs.get(self._last) or self._runs.get(NO_RUN)
         if isinstance(desk, Desk):
-            return desk.enforcer
+            return fresh(desk)
         raise LookupError("no run has been enforced yet")
 
     def enforcer_for(self, run_id: str) -> PlaybookEnforcer | None:
         """The enforcer of one run, or None where it has none."""
         desk = self._runs.get(run_id)
-        return desk.enforcer if isinstance(desk, Desk) else None
+        return fresh(desk) if isinstance(desk, Desk) else None
+
+    @property
+    def blocks(self) -> bool:
+        """A call against the playbook is cancelled."""
+        return self._block
+
+    def follow(self, session: Session, run_id: str) -> None:
+        """
+        Only show a run from now on: the agent that makes it holds it to this hook's playbook itself.
+
+        Guideway's own agent does so: its gate sees the calls of a reply together, and has the last word.
+        """
+        if self.playbook is None:
+            raise HostError("a hook with a selector has no playbook that an agent could hold its calls to")
+        self._runs[run_id] = onlooker(session, self._fresh(self.playbook))
+        self._last = run_id
 
     def resume(self, enforcer: PlaybookEnforcer, run_id: str = NO_RUN) -> None:
         """
@@ -129,25 +147,28 @@ class PlaybookEnforcerHook:
             raise HostError("a hook goes on with an enforcer of a hook; this one's steps are completed by the host")
         enforcer._refresh(enforcer.session.interrupted(enforcer._clock()).verdicts)
         enforcer._news.clear()
-        self._runs[run_id] = Desk(enforcer, self._people)
+        self._runs[run_id] = Desk(enforcer, self.people)
         self._last = run_id
 
     def _desk(self, playbook: Playbook) -> Desk:
-        enforcer = PlaybookEnforcer(
-            plan=PlaybookPlan(playbook=playbook),
-            block_violations=self._block,
-            record_violations=self._record,
-            advances=True,
-            skills=self._skills,
-            inputs=self._inputs,
-        )
-        why = foreign(definition_of(enforcer._machine), people=self._people is not None)
+        enforcer = self._fresh(playbook)
+        why = foreign(definition_of(enforcer._machine), people=self.people is not None)
         if why is not None:
             raise HostError(
                 f"the playbook `{playbook.id}` has {why}, which this hook cannot carry out: give the playbook to "
                 "guideway.Agent, or drive a guideway.Session"
             )
-        return Desk(enforcer, self._people)
+        return Desk(enforcer, self.people)
+
+    def _fresh(self, playbook: Playbook) -> PlaybookEnforcer:
+        return PlaybookEnforcer(
+            plan=PlaybookPlan(playbook=playbook),
+            block_violations=self._block,
+            record_violations=self._record,
+            advances=True,
+            skills=self.skills,
+            inputs=self._inputs,
+        )
 
     def _key(self, run: Any) -> str:
         if self._scope == "agent" or run is None:
@@ -207,6 +228,12 @@ class PlaybookEnforcerHook:
     def register_hooks(self) -> dict[str, bool]:
         """Which points the hook has something to say at."""
         return dict.fromkeys(HOOKS, True)
+
+
+def fresh(desk: Desk) -> PlaybookEnforcer:
+    """The enforcer, with all that has happened, also where somebody else drives its run."""
+    desk.enforcer._refresh()
+    return desk.enforcer
 
 
 def arguments(event: Any) -> Mapping[str, Any]:

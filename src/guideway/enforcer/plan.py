@@ -80,6 +80,13 @@ class PlaybookPlan(BaseModel):
         execution = self.step_executions.get(step_id)
         return execution is not None and execution.status is StepStatus.COMPLETED
 
+    def clear(self) -> None:
+        """Forget what has happened; playbook and metadata of the host's stay."""
+        self.step_executions.clear()
+        self.errors.clear()
+        self.metadata.pop("iterations", None)
+        self.current_step_index, self.completed, self.total_tool_calls = 0, False, 0
+
     def unresolved_required_steps(self) -> list[str]:
         """Required steps that are not completed: while there is one, no run has honestly concluded."""
         return [step.id for step in self.playbook.steps if step.required and not self.is_step_complete(step.id)]

@@ -9,20 +9,22 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializationInfo, field_serializer
 
+from guideway.door import load
 from guideway.playbooks.models import PlaybookStep
 from guideway.runtime.calls import Outcome, ToolCall
+from guideway.runtime.records import Record, to_json
 from guideway.runtime.session import Session
 from guideway.runtime.verdicts import Deny, Illegal, Verdict
 from guideway.statemachine.errors import HostError
 from guideway.statemachine.machine import Machine
-from guideway.statemachine.tools import Effect
+from guideway.statemachine.tools import CONTROL, Effect
 
-from .answers import NO_VIOLATION, Answer, answer_to
+from .answers import NO_VIOLATION, Answer, answer_to, reason_of
 from .joining import join
 from .machines import beyond_names, definition_of, machine_by_hand, machine_of
 from .plan import PlaybookPlan
 from .results import EnforcementResult, EnforcementViolation
-from .view import RAN_UNASKED, unfold
+from .view import RAN_UNASKED, place, unfold
 
 Clock = Callable[[], datetime]
 
@@ -52,6 +54,7 @@ class Running(BaseModel):
     _news: list[Verdict] = PrivateAttr(default_factory=list)
     _lock: Lock = PrivateAttr(default_factory=Lock)
     _beyond: str | None = PrivateAttr(default=None)
+    _watches: bool = PrivateAttr(default=False)
     _seen: int = PrivateAttr(default=0)
     _clock: Clock = PrivateAttr(default_factory=lambda: utc_now)
 
@@ -66,6 +69,8 @@ class Running(BaseModel):
         self._machine = compiled(self.plan.playbook, self.skills)
         self._beyond = beyond_names(definition_of(machine_of(self.plan.playbook, self.skills)))
         if self.saved is not None:
+            if self.saved.get("digest") != definition_of(self._machine).digest and self.advances:
+                self._machine = load(self.plan.playbook, skills=self.skills)  # an agent's run was shown
             self._session = Session.restore(self._machine, self.saved)
             return
         if self.plan.step_executions or self.plan.current_step_index:
@@ -77,6 +82,7 @@ class Running(BaseModel):
     @property
     def current_step(self) -> PlaybookStep | None:
         """The step the run is in; None when the playbook is complete."""
+        self._watched()
         return self.plan.current_step
 
     @property
@@ -88,6 +94,7 @@ class Running(BaseModel):
     @property
     def is_complete(self) -> bool:
         """The run came to an end of the playbook."""
+        self._watched()
         return self.plan.completed
 
     @property
@@ -121,7 +128,31 @@ class Running(BaseModel):
             self._news += verdicts
             records = self._session.since(self._seen)
             self._seen += len(records)
-            unfold(self.plan, self._session, records)
+            for record in records:
+                self._seen_refused(record)
+                unfold(self.plan, self._session, [record])
+            place(self.plan, self._session)
+
+    def _watch(self, session: Session) -> None:
+        """Show the run of a session that somebody else drives, from its first record on."""
+        self.plan.clear()
+        self._session, self._machine, self._watches, self._seen = session, session.machine, True, 0
+        self._refresh()
+
+    def _watched(self) -> None:
+        """Look again, where somebody else drives the run."""
+        if self._watches:
+            self._refresh()
+
+    def _seen_refused(self, record: Record) -> None:
+        """A refusal of a session that is only watched is a violation here; of one's own it has been noted already."""
+        if not self._watches or record[0] != "decided":
+            return
+        line = to_json(record)
+        if line["verdict"] in ("deny", "illegal") and line["tool"] not in CONTROL:
+            denial = Deny(line["call_id"], line["tool"], line["code"], reason_of(line), line.get("step", ""))
+            answer = answer_to(self.plan, denial, self.outcome)
+            self._violate(answer, denial.tool, blocked=line["verdict"] == "deny", at=record[1])
 
     def _tick(self) -> None:
         """Let time pass: a deadline that is over ends the step before anything else is decided (S7)."""
@@ -190,7 +221,9 @@ class Running(BaseModel):
         irreversible = declared is not None and declared.effect is Effect.IRREVERSIBLE
         return self.plan.playbook.allow_extra_tools and not irreversible
 
-    def _violate(self, answer: Answer, tool: str, *, blocked: bool) -> EnforcementViolation | None:
+    def _violate(
+        self, answer: Answer, tool: str, *, blocked: bool, at: datetime | None = None
+    ) -> EnforcementViolation | None:
         """Keep a violation, where violations are kept; who must wait, or a person refuses, has violated nothing."""
         if not self.record_violations or answer.type in NO_VIOLATION:
             return None
@@ -199,7 +232,7 @@ class Running(BaseModel):
             message=answer.message,
             step_id=answer.step.id if answer.step is not None else None,
             tool_name=tool,
-            timestamp=self._clock(),
+            timestamp=at or self._clock(),
             blocked=blocked,
         )
         self.found.append(violation)

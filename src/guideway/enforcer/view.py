@@ -31,7 +31,7 @@ LEFT = {
 
 
 def unfold(plan: PlaybookPlan, session: Session, records: Iterable[Record]) -> None:
-    """Bring the plan up to date with what has been recorded since the last time."""
+    """Bring the plan up to date with what has been recorded; `place` says where the run stands then."""
     for record in records:
         at, line = record[1], to_json(record)
         match line["kind"]:
@@ -45,7 +45,6 @@ def unfold(plan: PlaybookPlan, session: Session, records: Iterable[Record]) -> N
                 noted(plan, line, at)
             case "ended":
                 plan.completed = reached_an_end(session, line["state"])
-    place(plan, session)
 
 
 def called(plan: PlaybookPlan, line: dict[str, Any], at: datetime | None) -> None:
