@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from guideway.runtime.plan import plan_of
+from guideway.runtime.records import to_json
 from guideway.runtime.redact import Redactor
 from guideway.runtime.run import Predicates
 from guideway.runtime.session import Session
@@ -17,7 +18,8 @@ from guideway.statemachine.machine import Machine
 
 from .asked import Asked
 from .entries import Chain, Entry, parse, verified
-from .resuming import Rebuilt, carried_out, fresh, given_again, started, take
+from .resuming import Rebuilt, carried_out, differences, fresh, given_again, started, take
+from .sound import sound
 from .store import Journal
 from .veil import Vault, Veil
 
@@ -44,6 +46,7 @@ class Replayed:
     outcome: str | None
 
 
+@sound
 def verify(journal: Journal, run: str, *, head: str | None = None, key: bytes | None = None) -> Verified:
     """
     Read every entry of a run, and hold it against the one before.
@@ -70,6 +73,7 @@ def ended(body: Mapping[str, Any]) -> str | None:
     return next((str(r["outcome"]) for r in body.get("records", ()) if r["kind"] == "ended"), None)
 
 
+@sound
 def replay(
     journal: Journal, run: str, machine: Machine, *, inputs: Mapping[str, Any] | None = None,
     predicates: Predicates | None = None, key: bytes | None = None, vault: Vault | None = None,
@@ -80,7 +84,8 @@ def replay(
     Predicates are not asked again.  Nothing is run and nothing written.
 
     Raises:
-        JournalError: an event went another way; the message names it, and both records.
+        JournalError: an event went another way; the message names it, and both records.  Or a snapshot is not what the
+            events before it come to.
         HostError: another machine, or a sensitive value is missing.
     """
     entries = verified((stored.text for stored in journal.read(run)), run, key)
@@ -97,7 +102,38 @@ def replay(
     mine = body["digest"] == digest
     session = fresh(machine, run, body, veil, asked) if mine else Session.__new__(Session)
     rebuilt = Rebuilt(session, Chain(run), veil, Redactor(definition, given), asked)
+    if mine:
+        refuse(next(differences(began, shown(rebuilt)), None))
     return carried_through(rebuilt, entries, machine, mine)
+
+
+def refuse(why: str | None) -> None:
+    """Raise it, if there is something."""
+    if why is not None:
+        raise JournalError(why)
+
+
+def shown(rebuilt: Rebuilt) -> list[dict[str, Any]]:
+    """The records that starting makes."""
+    return [rebuilt.redactor.record(to_json(record)) for record in rebuilt.session.records]
+
+
+def other_state(rebuilt: Rebuilt, entry: Entry) -> str | None:
+    """Where a snapshot says something that the events before it do not come to."""
+    was, now = rebuilt.veil.uncover(entry.body["state"]), rebuilt.session.snapshot.to_json()
+    if entry.body["numbered"]:
+        was, now = without_words(was), without_words(now)
+    other = next((name for name in {**was, **now} if name not in was or was[name] != now.get(name)), None)
+    where = f"entry {entry.seq} of run {rebuilt.chain.run}"
+    return None if other is None else f"{where} is a snapshot of another run: the events come to another `{other}`"
+
+
+def without_words(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A snapshot without the sentences that repeat arguments: where these are hidden, nothing gives them back."""
+    bound = [{**part, "answer": None} for part in state["bound"]]
+    pending = [{**part, "ask": None} for part in state["pending"]]
+    commands = [[*part[:2], None, *part[3:]] if part[0] == "Ask" else part for part in state["commands"]]
+    return {**state, "bound": bound, "pending": pending, "commands": commands}
 
 
 def knows(journal: Journal, run: str, digest: str) -> bool:
@@ -115,12 +151,12 @@ def carried_through(rebuilt: Rebuilt, entries: Iterable[Entry], machine: Machine
         elif entry.kind == "snapshot" and moved:
             take(rebuilt, entry, machine, at_snapshot=True)
             moved = False
+        elif entry.kind == "snapshot" and mine:
+            refuse(other_state(rebuilt, entry))
         elif entry.kind == "event" and not mine:
             count["trusted"] += 1
         elif entry.kind == "event":
-            difference = carried_out(rebuilt, entry)
-            if difference is not None:
-                raise JournalError(difference)
+            refuse(carried_out(rebuilt, entry))
             count["events"] += 1
             count["records"] += len(entry.body["records"])
     outcome = rebuilt.session.outcome if mine else None

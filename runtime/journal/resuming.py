@@ -26,6 +26,7 @@ from guideway.statemachine.machine import Machine
 from .asked import Asked
 from .entries import SCHEMA, Chain, Entry, line, parse, verified
 from .recorder import Before, Recorder
+from .sound import sound
 from .store import Journal
 from .veil import Vault, Veil
 from .verbs_json import again
@@ -72,12 +73,13 @@ def resume(
     rebuilt = rebuild(journal, run, machine, inputs=inputs, predicates=predicates, key=key, vault=vault)
     session = rebuilt.session
     recorder = Recorder(journal, rebuilt.chain, rebuilt.veil, rebuilt.redactor, rebuilt.asked)
-    recorder.follow(session, rebuilt.before)
+    sound(recorder.follow)(session, rebuilt.before)
     if session.outcome is None:
         session.interrupted(now)
     return session
 
 
+@sound
 def rebuild(
     journal: Journal, run: str, machine: Machine, *, inputs: Mapping[str, Any] | None = None,
     predicates: Predicates | None = None, key: bytes | None = None, vault: Vault | None = None,

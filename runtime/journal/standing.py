@@ -9,6 +9,7 @@ from typing import Any
 from guideway.statemachine.errors import JournalError
 
 from .entries import Entry, verified
+from .sound import sound
 from .store import Journal
 
 
@@ -46,6 +47,7 @@ class Standing:
     signals: set[str] = field(default_factory=set)
 
 
+@sound
 def standing(journal: Journal, run: str, key: bytes | None = None) -> Standing:
     """
     Read where a run stands.
