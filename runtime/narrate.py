@@ -288,7 +288,8 @@ def _claimed(record: Mapping[str, Any], definition: Definition) -> Iterator[Line
 
 
 def _host(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:
-    yield Line(Mark.BRANCH, f"the host says {record['verb']}: {printable(record.get('note', ''))}", 1)
+    note = f": {printable(record['note'])}" if record.get("note") else ""
+    yield Line(Mark.BRANCH, f"the host says {record['verb']}{note}", 1)
 
 
 def _turn_ended(record: Mapping[str, Any], definition: Definition) -> Iterator[Line]:

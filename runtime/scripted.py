@@ -41,6 +41,10 @@ class ScriptedAgent:
         """
         return cls(read_turns(path))
 
+    def skip(self, turns: int) -> None:
+        """Leave out turns that were played before, by another process."""
+        self.played = min(self.played + turns, len(self._turns))
+
     def reply(self, brief: Brief) -> Reply | None:
         """The next turn of the script; None when it has run out."""
         if self.played == len(self._turns):

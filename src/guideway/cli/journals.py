@@ -127,15 +127,35 @@ def keep_from_tools() -> str:
     return os.environ.pop(VARIABLE, "")
 
 
-def known_run(found: Opened, run: str) -> str:
+def opens(found: Opened, run: str) -> bool:
+    """The key at hand opens the first entry, so that the fault is another."""
+    from guideway.runtime.journal.entries import verified
+
+    try:
+        return next(verified((stored.text for stored in found.journal.read(run)), run, found.key)) is not None
+    except JournalError:
+        return False
+
+
+def known_run(found: Opened, run: str, *, by_key: bool = True) -> str:
     """
     The run, if the journal holds it.
 
     Raises:
         MisuseError: naming `RUN`, and those there are.
+        JournalError: it is not written with the key at hand.
     """
     if found.journal.last(run) is None:
         latest = found.journal.runs()[-5:]
         held = f"the latest are {', '.join(latest)}" if latest else "it holds none"
         raise MisuseError(f"RUN: {found.path} holds no run {run}; {held}")
+    if by_key and not opens(found, run):
+        raise JournalError(unopened(found, run))
     return run
+
+
+def unopened(found: Opened, run: str) -> str:
+    """What is wrong where not even the first entry is as it was written."""
+    if found.key is None:
+        return f"run {run} was written with a key, and none was found (--key, GUIDEWAY_KEY), or it was changed"
+    return f"run {run} was written with another key, or it was changed"

@@ -25,6 +25,7 @@ class Keeping:
     mode: str = "enforce"
     wait: bool = False
     again: Sequence[str] = ()
+    command: str = "run"
 
     def check(self, *, leaps: bool) -> None:
         """

@@ -26,6 +26,16 @@ COMMANDS = {
     "schema": "schema",
     "init": "init",
     "explain": "explain",
+    "runs": "listing",
+    "resume": "resume",
+    "trace": "tracing",
+    "replay": "replaying",
+    "verify": "verifying",
+    "approve": "approve",
+    "reject": "reject",
+    "answer": "answer",
+    "reconcile": "reconcile",
+    "signal": "signal",
 }
 """Command -> the module here that holds its `command`."""
 

@@ -169,7 +169,8 @@ def postbox(going: Going, found: Opened, tell: Callable[[Line], None], redactor:
     said: list[str] = []
 
     def waiting() -> None:
-        now = [f"guideway run: waiting for {escaped(text)}" for text in waits(going.session, redactor)]
+        told = f"guideway {going.request.keeping.command}: waiting for"
+        now = [f"{told} {escaped(text)}" for text in waits(going.session, redactor)]
         now += how_to_decide(going.run, found.path, questions(going.session))
         if now != said:
             said[:] = now
@@ -228,7 +229,7 @@ def told(going: Going, finish: Finish, redactor: Redactor) -> int:
         for question in questions(session):
             text = text.replace(whom(question), whom(redactor.question(question)))
     said = {Why.WAITING: "waiting for ", Why.SILENT: "stopped: ", Why.INTERRUPTED: "stopped: "}[finish.why]
-    say(f"guideway run: {said}{escaped(text)}")
+    say(f"guideway {keeping.command}: {said}{escaped(text)}")
     if keeping.journal is not None:
         for line in (*how_to_decide(going.run, keeping.journal, questions(session)), how_to_go_on(going.run, keeping)):
             say(f"  {escaped(line)}")
