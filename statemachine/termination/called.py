@@ -9,9 +9,9 @@ from typing import Any
 from guideway.statemachine.errors import HostError
 from guideway.statemachine.expressions import Expression
 
-from . import checks
 from .arguments import Predicate, agree, expression_of, identity, rule, wanted
 from .base import TerminationCondition
+from .checks import shown, words
 from .judgement import Judgement
 from .names import name_of
 from .state import RunState, ToolExecution
@@ -50,9 +50,9 @@ class ToolCalled(TerminationCondition):
     _rules: tuple[Expression, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        checks.text("ToolCalled", self.name)
+        words("ToolCalled", self.name)
         if not isinstance(self.require_success, bool):
-            raise HostError(f"ToolCalled: require_success is True or False, not {checks.shown(self.require_success)}")
+            raise HostError(f"ToolCalled: require_success is True or False, not {shown(self.require_success)}")
         args = wanted(self.args)
         rules = (rule(self.where, "where", WHERE), rule(self.expect, "expect", EXPECT))
         object.__setattr__(self, "args", args)

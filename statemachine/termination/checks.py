@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from sys import float_info
 from typing import Any
 
 from guideway.statemachine.errors import HostError
@@ -21,39 +21,38 @@ def shown(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def count(name: str, value: object) -> None:
+def whole_number(name: str, value: object) -> None:
     """Refuse what is no whole number from 1 on."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise HostError(f"{name} takes a whole number from 1 on, not {shown(value)}: at 0 a run would end unbegun")
 
 
-def number(name: str, value: object, least: float, most: float, words: str) -> float:
+def number(name: str, value: object, least: float, most: float, wanted: str) -> float:
     """Refuse what is no number between the two, both included."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise HostError(f"{name} takes {words}, not {shown(value)}")
+        raise HostError(f"{name} takes {wanted}, not {shown(value)}")
     return float(value)
 
 
-def seconds(name: str, value: object) -> float:
+def positive(name: str, value: object) -> float:
     """Refuse what is no positive, finite number."""
-    positive = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-    if not positive or not isfinite(value):  # type: ignore[arg-type]  # a number, as the line above has found
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= float_info.max:
         raise HostError(f"{name} takes seconds, a positive and finite number, not {shown(value)}")
-    return float(value)  # type: ignore[arg-type]
+    return float(value)
 
 
-def text(name: str, value: object) -> str:
+def words(name: str, value: object) -> str:
     """Refuse what is no text, or an empty one."""
     if not isinstance(value, str) or not value:
         raise HostError(f"{name} takes a text, not {shown(value)}")
     return value
 
 
-def whole(value: float) -> Any:
+def integral(value: float) -> Any:
     """
     An int where the number is integral, as JSON writes it.
 
-    >>> whole(90.0), whole(0.5)
+    >>> integral(90.0), integral(0.5)
     (90, 0.5)
     """
     return int(value) if value.is_integer() else value

@@ -9,8 +9,8 @@ from typing import Any
 
 from guideway.statemachine.errors import HostError
 
-from . import checks
 from .base import TerminationCondition
+from .checks import shown, words
 from .judgement import Judgement
 from .names import name_of
 from .state import RunState
@@ -45,11 +45,11 @@ class CustomCondition(TerminationCondition):
 
     def __post_init__(self) -> None:
         if not callable(self.fn):
-            raise HostError(f"CustomCondition takes a function of the run's state, not {checks.shown(self.fn)}")
+            raise HostError(f"CustomCondition takes a function of the run's state, not {shown(self.fn)}")
         if iscoroutinefunction(self.fn) or iscoroutinefunction(getattr(self.fn, "__call__", None)):  # noqa: B004
             raise HostError("CustomCondition takes a plain function; an asynchronous one cannot be asked between turns")
         if self.name is not None:
-            checks.text("CustomCondition: name", self.name)
+            words("CustomCondition: name", self.name)
         if self.name == name_of(self.fn, strict=False):
             object.__setattr__(self, "name", None)  # its own name, so that both ways of writing are equal
 
@@ -64,12 +64,12 @@ class CustomCondition(TerminationCondition):
             said = self.fn(state)
         except Exception as error:
             return Judgement(self, None, self.reason, why=f"{type(error).__name__}: {error}")
-        holds, words = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
-        if not isinstance(holds, bool) or not (words is None or isinstance(words, str)):
+        holds, reason = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
+        if not isinstance(holds, bool) or not (reason is None or isinstance(reason, str)):
             if isinstance(said, Coroutine):
                 said.close()
-            return Judgement(self, None, self.reason, why=f"it answered {checks.shown(said)}, which is no yes or no")
-        return Judgement(self, holds, words or self.reason)
+            return Judgement(self, None, self.reason, why=f"it answered {shown(said)}, which is no yes or no")
+        return Judgement(self, holds, reason or self.reason)
 
     @property
     def known_as(self) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from guideway.statemachine.errors import HostError
 
-from . import checks
 from .base import TerminationCondition
+from .checks import integral, positive, whole_number
 from .judgement import Judgement
 from .state import RunState
 
@@ -40,7 +40,7 @@ class MaxIterations(Limit):
     n: int
 
     def __post_init__(self) -> None:
-        checks.count("MaxIterations", self.n)
+        whole_number("MaxIterations", self.n)
 
     @property
     def reason(self) -> str:
@@ -79,7 +79,7 @@ class TokenLimit(Limit):
     n: int
 
     def __post_init__(self) -> None:
-        checks.count("TokenLimit", self.n)
+        whole_number("TokenLimit", self.n)
 
     @property
     def reason(self) -> str:
@@ -120,7 +120,7 @@ class TimeLimit(Limit):
     seconds: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seconds", checks.seconds("TimeLimit", self.seconds))
+        object.__setattr__(self, "seconds", positive("TimeLimit", self.seconds))
 
     @property
     def reason(self) -> str:
@@ -133,7 +133,7 @@ class TimeLimit(Limit):
 
     def to_json(self) -> dict[str, Any]:
         """`{"time_limit": seconds}`."""
-        return {"time_limit": checks.whole(self.seconds)}
+        return {"time_limit": integral(self.seconds)}
 
     def to_playbook(self) -> dict[str, Any]:
         """
@@ -147,4 +147,4 @@ class TimeLimit(Limit):
         return {"time_limit": f"{int(self.seconds)}s"}
 
     def __repr__(self) -> str:
-        return f"TimeLimit({checks.whole(self.seconds)})"
+        return f"TimeLimit({integral(self.seconds)})"

@@ -8,8 +8,8 @@ from typing import Any
 from guideway.statemachine.errors import HostError
 from guideway.statemachine.patterns import PatternError, pattern
 
-from . import checks
 from .base import TerminationCondition
+from .checks import integral, number, shown, words
 from .judgement import Judgement
 from .places import place_of
 from .state import RunState
@@ -70,7 +70,7 @@ class ConfidenceMet(TerminationCondition):
 
     def __post_init__(self) -> None:
         wanted = "a number from 0 to 1"
-        object.__setattr__(self, "threshold", checks.number("ConfidenceMet", self.threshold, 0, 1, wanted))
+        object.__setattr__(self, "threshold", number("ConfidenceMet", self.threshold, 0, 1, wanted))
 
     @property
     def reason(self) -> str:
@@ -81,20 +81,20 @@ class ConfidenceMet(TerminationCondition):
         """Unknown where nobody has given a confidence, or one that is no number."""
         given = state.confidence
         if isinstance(given, bool) or not isinstance(given, int | float) or given != given:
-            why = "nobody has given a confidence" if given is None else f"{checks.shown(given)} is no confidence"
+            why = "nobody has given a confidence" if given is None else f"{shown(given)} is no confidence"
             return Judgement(self, None, self.reason, why=why)
         return Judgement(self, given >= self.threshold, self.reason)
 
     def to_json(self) -> dict[str, Any]:
         """`{"confidence_met": threshold}`."""
-        return {"confidence_met": checks.whole(self.threshold)}
+        return {"confidence_met": integral(self.threshold)}
 
     def to_playbook(self) -> dict[str, Any]:
         """`confidence_met: threshold`."""
         return self.to_json()
 
     def __repr__(self) -> str:
-        return f"ConfidenceMet({checks.whole(self.threshold)})"
+        return f"ConfidenceMet({integral(self.threshold)})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,7 +117,7 @@ class TextMention(TerminationCondition):
     pattern: str
 
     def __post_init__(self) -> None:
-        source = checks.text("TextMention", self.pattern)
+        source = words("TextMention", self.pattern)
         try:
             pattern(source)
         except PatternError as fault:

@@ -171,7 +171,10 @@ class _Asynchronous:
 BAD: list[tuple[Callable[[], Any], str]] = [
     *((lambda n=n: MaxIterations(n), "MaxIterations takes a whole number from 1 on") for n in (0, -3, 1.5, True, "8")),
     *((lambda n=n: TokenLimit(n), "TokenLimit takes a whole number from 1 on") for n in (0, -1, None)),
-    *((lambda n=n: TimeLimit(n), "positive and finite") for n in (0, -1, float("nan"), float("inf"), True, "90s")),
+    *(
+        (lambda n=n: TimeLimit(n), "positive and finite")
+        for n in (0, -1, float("nan"), float("inf"), 10**400, True, "90s")
+    ),
     *((lambda n=n: ConfidenceMet(n), "from 0 to 1") for n in (-0.1, 1.1, float("nan"), True, "0.9", None)),
     (lambda: TextMention(""), "TextMention takes a text"),
     (lambda: TextMention(7), "TextMention takes a text"),  # type: ignore[arg-type]
