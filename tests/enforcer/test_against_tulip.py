@@ -104,3 +104,62 @@ def test_under_the_hook_the_two_agree(data: dict[str, Any], calls: list[str]) ->
     asyncio.run(both())
 
     assert seen(ours.enforcer) == seen(peer.enforcer)
+
+
+FAULTY = st.fixed_dictionaries(
+    {"description": st.just("Do"), "expected_tools": st.lists(st.sampled_from(TOOLS), max_size=2, unique=True)},
+    optional={"max_tool_calls": st.integers(0, 3)},
+)
+CALL = st.tuples(st.sampled_from([*TOOLS, "extra"]), st.booleans())
+
+
+def why_they_differ(
+    book: gw.Playbook, step: gw.PlaybookStep | None, tool: str, seen: list[tuple[str, bool]]
+) -> set[str]:
+    """What of the parity list explains that the two part at this call; `seen` are the calls of the step so far."""
+    if step is None:
+        return set()
+    expected = [entry.tool for entry in step.expected_entries]
+    named = {entry.tool for one in book.steps for entry in one.expected_entries}
+    found = {"D3": any(fails for _, fails in seen), "D6": not expected, "D17": step.max_tool_calls == 0}
+    if book.allow_extra_tools:
+        found["D8"] = tool in named - set(expected)
+        found["S14: an extra call spends nothing of the step"] = any(name not in expected for name, _ in seen)
+    return {name for name, holds in found.items() if holds}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(FAULTY, min_size=1, max_size=3), st.booleans(), st.lists(CALL, max_size=10))
+def test_where_the_two_part_it_is_by_a_fault_of_the_peer(
+    parts: list[dict[str, Any]], extra: bool, calls: list[tuple[str, bool]]
+) -> None:
+    """
+    With its faults in reach, the first difference between the two is always one that the parity list names.
+    """
+    data = {"id": "p", "name": "P", "allow_extra_tools": extra, "steps": [
+        {"id": f"s{n}", **part} for n, part in enumerate(parts)]}  # fmt: skip
+    book = gw.load_playbook({**data, "max_refusals": 1000})
+    ours, peer = PlaybookEnforcerHook(book), their_hook.PlaybookEnforcerHook(their_models.Playbook(**data))
+    so_far = list[tuple[str, bool]]()
+
+    async def one(hook: Any, tool: str, given: str, fails: bool) -> bool:
+        about = event(tool, given)
+        await hook.on_before_tool_call(about)
+        if about.cancel:
+            return False
+        about.error, about.result = ("boom" if fails else None), "fine"
+        await hook.on_after_tool_call(about)
+        return True
+
+    for number, (tool, fails) in enumerate(calls):
+        step = ours.enforcer.current_step
+        ran = [asyncio.run(one(hook, tool, f"c{number}", fails)) for hook in (ours, peer)]
+        so_far.append((tool, fails))
+        now = [hook.enforcer.current_step.id if hook.enforcer.current_step else None for hook in (ours, peer)]
+        if ran[0] != ran[1] or now[0] != now[1]:
+            assert why_they_differ(book, step, tool, so_far) != set()
+            return
+        if ran[0] is False:
+            so_far.pop()
+        if step is None or now[0] != step.id:
+            so_far.clear()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import pickle
 import random
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -108,12 +110,13 @@ def test_an_enforcer_by_hand_is_no_run_of_a_hook() -> None:
         PlaybookEnforcerHook(playbook()).resume(PlaybookEnforcer.from_playbook(playbook()))
 
 
-def test_a_copy_is_a_run_of_its_own() -> None:
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda held: pickle.loads(pickle.dumps(held))])  # noqa: S301 - our own
+def test_a_copy_is_a_run_of_its_own(how: Callable[[PlaybookEnforcer], PlaybookEnforcer]) -> None:
     """
     What happens to a copy does not happen to what it was copied from.
     """
     held = PlaybookEnforcer.from_playbook(playbook())
-    other = copy.deepcopy(held)
+    other = how(held)
     other.record_tool_call("query_siem")
     other.complete_current_step()
 

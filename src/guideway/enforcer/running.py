@@ -111,6 +111,10 @@ class Running(BaseModel):
         """A run of its own, standing where this one stands."""
         return type(self).model_validate_json(self.model_dump_json())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As its JSON, for `pickle`."""
+        return type(self).model_validate_json, (self.model_dump_json(),)
+
     def _begin(self) -> None:
         mode = "enforce" if self.block_violations and self.advances else "record"
         now = self._clock()
