@@ -86,9 +86,12 @@ class JsonLinesJournal:
         """Add a line to the inbox of the run."""
         path = self._path(run, INBOX)
         try:
-            with path.open("ab") as file:
+            new = not path.exists()
+            with path.open("a+b") as file:
                 hold(file, wait=True)
-                durably(file, text)
+                durably(file, text if ends_whole(file) else f"\n{text}")
+            if new:
+                durable_name(path)
         except OSError as fault:
             raise JournalError(f"{path} takes no message: {fault.strerror}") from None
 
@@ -110,7 +113,10 @@ class Writing:
     def __init__(self, path: Path, run: str) -> None:
         self._path = path
         try:
+            new = not path.exists()
             self._file: BinaryIO = path.open("a+b")
+            if new:
+                durable_name(path)
         except OSError as fault:
             raise JournalError(f"{path} cannot be opened: {fault.strerror}") from None
         try:
@@ -120,7 +126,7 @@ class Writing:
             raise JournalError(f"another process writes to run {run} ({path})") from None
         self.torn = self._cut()
         self._run, self._stands = run, sum(len(unpacked(raw, run)) for raw in whole_lines(path))
-        self._broken = False
+        self._size, self._process, self._broken = os.fstat(self._file.fileno()).st_size, os.getpid(), False
 
     def _cut(self) -> bool:
         """Cut off a line without an end."""
@@ -137,6 +143,7 @@ class Writing:
         check_next(self._run, self._stands, lines)
         if self._broken:
             raise JournalError(f"{self._path} took no more before; resume the run from what it holds")
+        self._check_file()
         texts = [stored.text for stored in lines]
         try:
             durably(self._file, texts[0] if len(texts) == 1 else f"[{','.join(texts)}]")
@@ -144,6 +151,19 @@ class Writing:
             self._broken = True
             raise JournalError(f"{self._path} takes no more: {fault.strerror or fault}") from None
         self._stands += len(lines)
+        self._size = os.fstat(self._file.fileno()).st_size
+
+    def _check_file(self) -> None:
+        """The lock is of a file and of a process: another file of that name, or a forked process, has none."""
+        mine = os.fstat(self._file.fileno())
+        try:
+            there = self._path.stat()
+        except OSError:
+            raise JournalError(f"{self._path} is gone; nothing more of run {self._run} can be kept") from None
+        if (there.st_ino, there.st_dev) != (mine.st_ino, mine.st_dev) or mine.st_size != self._size:
+            raise JournalError(f"{self._path} is not as it was left: something else writes to it, or replaced it")
+        if os.getpid() != self._process:
+            raise JournalError("this process was forked from the one that writes; open the journal anew in it")
 
     def close(self) -> None:
         """Let go."""
@@ -155,6 +175,23 @@ def durably(file: BinaryIO, text: str) -> None:
     file.write(text.encode() + b"\n")
     file.flush()
     os.fsync(file.fileno())
+
+
+def ends_whole(file: BinaryIO) -> bool:
+    """Nobody was cut off while writing its last line."""
+    if not (end := file.seek(0, os.SEEK_END)):
+        return True
+    file.seek(end - 1)
+    return file.read(1) == b"\n"
+
+
+def durable_name(path: Path) -> None:
+    """Wait until the disk knows of a new file: its folder must be there, too."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def name(path: Path) -> str:

@@ -13,6 +13,7 @@ from guideway.runtime.redact import Redactor
 from guideway.runtime.saving import write
 from guideway.runtime.session import Session
 from guideway.runtime.verbs import Event
+from guideway.statemachine.errors import JournalError
 
 from .asked import Asked
 from .covering import Places
@@ -54,6 +55,7 @@ class Recorder:
         self._session: Session | None = None
         self._places: Places | None = None
         self._events = self._bytes = self._size = 0
+        self._failed = ""
         self._lost = False
         """since the last snapshot there was something that only the vault can give back"""
         self._message: tuple[int, str | None] | None = None
@@ -151,6 +153,14 @@ class Recorder:
         return entry
 
     def _append(self, entries: Sequence[Entry]) -> None:
-        self._journal.append(self._chain.run, [Stored(entry.seq, entry.kind, line(entry)) for entry in entries])
+        if self._failed:
+            raise JournalError(f"resume run {self._chain.run} from what its journal holds; before, {self._failed}")
+        self._failed = "it was cut off while writing"  # until it went well: nobody knows what a failed write has left
+        try:
+            self._journal.append(self._chain.run, [Stored(entry.seq, entry.kind, line(entry)) for entry in entries])
+            self._failed = ""
+        except JournalError as fault:
+            self._failed = str(fault)
+            raise
         if self._session is not None and len(self._session._run.shown) > 2 * WINDOW:
             self._session.forget(keep=WINDOW)

@@ -8,6 +8,7 @@ many sessions in many threads share one wait for the disk.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -61,7 +62,7 @@ class SqliteJournal:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
+        self._path, self._process = Path(path), os.getpid()
         self._turn = threading.Condition()
         self._waiting: list[Waiting] = []
         self._committing = False
@@ -83,6 +84,7 @@ class SqliteJournal:
 
     def append(self, run: str, lines: Sequence[Stored]) -> None:
         """Keep the lines: they wait for the commit under way, and are part of the next one."""
+        self._check_process()
         mine = Waiting(run, lines)
         with self._turn:
             self._waiting.append(mine)
@@ -100,6 +102,11 @@ class SqliteJournal:
                     one.done = True
                 self._turn.notify_all()
         return self._settle(mine)
+
+    def _check_process(self) -> None:
+        """A connection must not be carried over a fork (https://sqlite.org/howtocorrupt.html, section 2.6)."""
+        if os.getpid() != self._process:
+            raise JournalError(f"the journal {self._path} was opened before this process was forked; open it anew")
 
     def _settle(self, mine: Waiting) -> None:
         if isinstance(mine.error, JournalError):
@@ -158,6 +165,7 @@ class SqliteJournal:
 
     def post(self, run: str, text: str) -> None:
         """Leave a message."""
+        self._check_process()
         try:
             with self._reading:
                 self._reader.execute("INSERT INTO inbox (run, text) VALUES (?, ?)", (run, text))
@@ -170,6 +178,7 @@ class SqliteJournal:
         return [Message(*row) for row in self._all(ask, run, after)]
 
     def _all(self, ask: str, *values: object) -> list[Any]:
+        self._check_process()
         try:
             with self._reading:
                 return self._reader.execute(ask, values).fetchall()
