@@ -6,11 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from guideway.runtime.calls import ToolCall
+from guideway.runtime.calls import Substituted, ToolCall
 from guideway.runtime.hooks.points import AfterTool, BeforeTool
 from guideway.runtime.verdicts import Verdict
 from guideway.statemachine.canonical import normal
 from guideway.statemachine.termination.state import ToolExecution
+from guideway.statemachine.tools import Effect
 
 from .deals import Deal
 from .events import ToolDecided
@@ -147,7 +148,14 @@ def remember(live: Live, deal: Deal) -> None:
     allowed = deal.blocked is None and (deal.verdict is None or deal.verdict.allowed)
     result, error = (None, str(deal.shown)) if deal.is_error else (deal.shown, None)
     args: Any = deal.used.args if isinstance(deal.used.args, str) else plain(dict(deal.used.args))
-    live.memory.executions.append(ToolExecution(deal.used.name, args, result, error, deal.call_id, allowed, deal.ran))
+    ran = deal.ran or is_evidence(live, deal)
+    live.memory.executions.append(ToolExecution(deal.used.name, args, result, error, deal.call_id, allowed, ran))
+
+
+def is_evidence(live: Live, deal: Deal) -> bool:
+    """A result that a hook gave stands for a call of a tool that only reads, and of no other (S53)."""
+    declared = live.definition.tool(deal.used.name)
+    return isinstance(deal.outcome, Substituted) and declared is not None and declared.effect is Effect.READ
 
 
 def read_back(live: Live) -> None:

@@ -26,6 +26,9 @@ from .memory import Memory
 from .pool import Pool
 from .settings import Settings
 
+OWN_STATE = ("run_id", "prompt", "step", "steps", "outcome", "iteration")
+"""Names in the state that hooks see which the loop writes, and nobody else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
@@ -98,10 +101,8 @@ class Live:
         """What hooks may know now; copies, where there are hooks that could change them."""
         memory, session = self.memory, self.session
         messages = copy.deepcopy(memory.messages) if self.hooks.names else memory.messages
-        state = {
-            "run_id": memory.run_id, "prompt": memory.prompt, "step": session.state, "steps": session.states,
-            "outcome": session.outcome, "iteration": memory.iterations, **copy.deepcopy(memory.state),
-        }  # fmt: skip
+        own = (memory.run_id, memory.prompt, session.state, list(session.states), session.outcome, memory.iterations)
+        state = {**copy.deepcopy(memory.state), **dict(zip(OWN_STATE, own, strict=True))}
         return Facts(
             memory.run_id, self.settings.session_id, memory.prompt, memory.iterations, self.most_turns,
             memory.model_calls, memory.usage, messages, state, memory.hook_states, self.custom,

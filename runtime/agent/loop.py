@@ -20,7 +20,7 @@ from guideway.statemachine.errors import GuidewayError
 from . import people, working
 from .events import RunEnded, RunStarted, TerminateEvent, Waiting
 from .keeping import pending, save
-from .live import Live, known
+from .live import OWN_STATE, Live, known
 from .outcomes import result_of
 from .result import SUSPENDED, AgentResult
 from .turning import finish, turn
@@ -63,6 +63,8 @@ async def started(live: Live) -> bool:
     point = Start(live.facts(), [*memory.messages], memory.instructions, live.settings.model.name)
     await live.hooks.start(point)
     memory.messages, memory.instructions = [*point.messages], point.system_prompt
+    if (state := getattr(point, "state", None)) is not None:
+        memory.state = {name: value for name, value in state.items() if name not in OWN_STATE}
     save(live)
     if point.cancelled is not None:
         live.stop(point.cancelled or "cancelled", "cancelled")

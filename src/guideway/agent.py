@@ -303,4 +303,5 @@ def taken_over(config: AgentConfig) -> dict[str, Any]:
 def everything(tools: Mapping[str, Any]) -> dict[str, Any]:
     """The playbook of an agent that has none: one step, in which every tool may be called."""
     step = {"id": "work", "description": "Do what is asked.", "required": False, "optional_tools": sorted(tools)}
-    return {"id": "open", "name": "No playbook", "steps": [step]}
+    effects = {name: {"effect": tool.effect} if tool.effect else {} for name, tool in sorted(tools.items())}
+    return {"id": "open", "name": "No playbook", "tools": effects, "steps": [step]}
