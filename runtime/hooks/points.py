@@ -61,6 +61,10 @@ class Start:
     model: str = ""
     cancelled: str | None = None
     """a hook cancels the run before it starts; this is why"""
+    error: BaseException | None = None
+    """the error that such a run ends with, where it is one of its own"""
+    state: dict[str, Any] | None = None
+    """what takes the place of the values given by keyword; None: they stay"""
 
 
 @dataclass(slots=True)
