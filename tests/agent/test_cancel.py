@@ -179,7 +179,7 @@ def test_a_model_that_raises_anything_ends_in_an_event() -> None:
     """
     Never a traceback of its own.
     """
-    result = Agent(FunctionModel(lambda request: {}["x"])).run_sync("go")
+    result = Agent(FunctionModel(lambda request: dict[str, str]()["x"])).run_sync("go")
 
     assert words(result)[0] == "error"
     assert isinstance(result.error, KeyError)

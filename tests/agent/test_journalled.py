@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -90,8 +89,7 @@ def test_a_run_that_waits_is_taken_up_from_its_journal(kind: str, tmp_path: Path
     """
     The question is still open in another process, and the decision lets exactly that call run.
     """
-    journal: Any = {"memory": MemoryJournal, "jsonl": lambda: JsonLinesJournal(tmp_path / "j"),
-                    "sqlite": lambda: SqliteJournal(tmp_path / "j.db")}[kind]()  # fmt: skip
+    journal = journal_of(kind, tmp_path)
     tools = Tools()
     waits = agent([SIEM, ISOLATE], tools, playbook=ASKING, journal=journal).run_sync("go", run_id="r1")
     if kind != "memory":
@@ -104,6 +102,13 @@ def test_a_run_that_waits_is_taken_up_from_its_journal(kind: str, tmp_path: Path
     assert words(done) == ("complete", "success", True)
     assert tools.ran == [("query_siem", 24), ("isolate_host", "ws-7")]
     assert verify(journal, "r1").entries > 0
+
+
+def journal_of(kind: str, folder: Path) -> Any:
+    """An empty journal of a kind."""
+    if kind == "memory":
+        return MemoryJournal()
+    return JsonLinesJournal(folder / "j") if kind == "jsonl" else SqliteJournal(folder / "j.db")
 
 
 def close(result: Any) -> None:
@@ -168,4 +173,3 @@ def test_a_journal_that_fails_ends_the_run_before_the_tool_runs() -> None:
     with pytest.raises(gw.JournalError, match="full"):
         agent([SIEM], tools, journal=Full()).run_sync("go")
     assert tools.ran == []
-    assert os.sep

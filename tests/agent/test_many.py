@@ -9,6 +9,7 @@ from typing import Any
 
 import guideway as gw
 from guideway.agent import Agent, Decision
+from guideway.runtime.agent.events import ToolStarted
 from guideway.runtime.agent.result import AgentResult
 from guideway.runtime.models.fake import FunctionModel
 from guideway.runtime.models.messages import ModelRequest
@@ -66,7 +67,7 @@ def own(result: AgentResult, host: str) -> bool:
     mine = seen[0] == seen[1] == {"seen": host}
     session = result.session
     facts = session._run.frame.facts if session is not None else {}
-    started = [event.call.args["host"] for event in result.events if type(event).__name__ == "ToolStarted"]
+    started = [event.call.args["host"] for event in result.events if isinstance(event, ToolStarted)]
     return mine and set(started) == {host} and all(value == {"seen": host} for value in facts.values())
 
 

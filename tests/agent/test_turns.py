@@ -7,6 +7,7 @@ from typing import Any
 
 import guideway as gw
 from guideway.agent import Agent
+from guideway.runtime.agent.events import Nudged, ToolDecided
 from guideway.runtime.models.fake import FakeModel
 from guideway.runtime.models.messages import ModelReply
 
@@ -144,7 +145,7 @@ def test_a_failing_tool_is_told_and_moves_nothing() -> None:
             raise ConnectionError("down")
         return {"hits": 1}
 
-    made = Agent(FakeModel([gw.ToolCall("query_siem"), "done"] + ["x"] * 5), [query_siem, Tools().isolate_host],
+    made = Agent(FakeModel([gw.ToolCall("query_siem"), *["done"] * 6]), [query_siem, Tools().isolate_host],
                  playbook=TRIAGE)  # fmt: skip
     result = made.run_sync("go")
 
@@ -171,14 +172,15 @@ def test_unknown_tools_bad_arguments_and_repeated_ids_are_answered_by_the_gate()
     """
     What a model gets wrong goes on by the gate's answers (row 34).
     """
-    bad: Any = gw.ToolCall("query_siem", "{hours: ", "c2")
+    text: Any = "{hours: "
+    bad = gw.ToolCall("query_siem", text, "c2")
     batch = (gw.ToolCall("format_disk", {}, "c1"), bad, gw.ToolCall("query_siem", {"hours": 1}, "c3"),
              gw.ToolCall("query_siem", {"hours": 2}, "c3"))  # fmt: skip
     tools = Tools()
     result = agent([ModelReply("", batch), ISOLATE], tools).run_sync("go")
 
     codes = [event.verdict.code for event in result.events
-             if type(event).__name__ == "ToolDecided" and isinstance(event.verdict, gw.Deny)]  # fmt: skip
+             if isinstance(event, ToolDecided) and isinstance(event.verdict, gw.Deny)]  # fmt: skip
     assert result.success
     assert sorted(codes) == ["bad_args", "id_reused", "unknown_tool"]
     assert tools.ran == [("query_siem", 1), ("isolate_host", "ws-7")]
@@ -215,7 +217,7 @@ def test_a_premature_answer_is_sent_back_with_what_is_missing() -> None:
     A final answer is accepted only at a goal (S16, D2).
     """
     result = agent([SIEM, "All contained.", ISOLATE]).run_sync("go")
-    nudges = [event.text for event in result.events if type(event).__name__ == "Nudged"]
+    nudges = [event.text for event in result.events if isinstance(event, Nudged)]
 
     assert result.success
     assert nudges == ["The run is not over: step `contain` needs `isolate_host`. Go on by calling a tool."]
