@@ -68,6 +68,7 @@ class Live:
         self.sink, self._told = sink, self.began
         if settings.shown_to is not None:
             settings.shown_to.follow(session, memory.run_id)
+        self.watchers = watchers_of(settings.hooks, session, memory.run_id)
 
     @property
     def over(self) -> bool:
@@ -93,6 +94,8 @@ class Live:
         """Tell how the run has moved."""
         new = self.session.since(self._told)
         self._told += len(new)
+        for watcher in self.watchers if new else ():
+            watcher.happened(new)
         for record in new:
             if record[0] == "moved":
                 self.emit(Moved(record[2], record[3], record[4], record[5] or ""))
@@ -209,6 +212,13 @@ class Live:
     def tick(self) -> None:
         """Let time pass, and take what that brings."""
         self.take(self.session.tick(self.clock.now()).verdicts)
+
+
+def watchers_of(hooks: Iterable[Any], session: Session, run_id: str) -> list[Any]:
+    """Hooks with `watch_run` are told every record of the run, before the effect whose intent it carries (S57)."""
+    found = (getattr(hook, "watch_run", None) for hook in hooks)
+    made = (watch(session, run_id) for watch in found if callable(watch))
+    return [watcher for watcher in made if watcher is not None]
 
 
 def known(session: Session) -> int:

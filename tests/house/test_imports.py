@@ -41,6 +41,7 @@ MAY: dict[str, dict[str, frozenset[str] | None]] = {
         "pydantic": frozenset({"hints.py"}),
         "pydantic_core": frozenset({"hints.py"}),
         "pydantic_ai": frozenset({"providers.py"}),
+        "opentelemetry": frozenset({"spans.py"}),
     },
     "diagrams": {
         "guideway.statemachine": None,

@@ -1,0 +1,9 @@
+"""
+Spans and log lines of runs: `Agent(…, hooks=[Telemetry(), LogLines()])`, or `watch` a session.
+
+>>> from guideway.telemetry import LogLines, Telemetry
+"""
+
+from guideway.runtime.telemetry import LogLines, Telemetry
+
+__all__ = ["LogLines", "Telemetry"]
