@@ -17,12 +17,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from guideway.agent import Agent, AgentConfig, AgentLimits, AgentResult
     from guideway.door import check, load
+    from guideway.enforcer import (
+        EnforcementResult,
+        EnforcementViolation,
+        PlaybookEnforcer,
+        PlaybookEnforcerHook,
+        PlaybookPlan,
+        StepExecution,
+    )
     from guideway.playbooks.limits import Limits
     from guideway.playbooks.loader import PlaybookLoader, PlaybookLoadError, load_playbook
     from guideway.playbooks.models import Playbook, PlaybookStep, StepStatus
     from guideway.runtime.approvals import Approvals, Question
     from guideway.runtime.calls import Cancelled, Failed, Outcome, Substituted, Succeeded, ToolCall, Unknown, Usage
+    from guideway.runtime.models.fake import FakeModel, FunctionModel
+    from guideway.runtime.models.messages import Model, ModelError, ModelReply, ModelRequest
+    from guideway.runtime.models.scripted import ScriptedModel
+    from guideway.runtime.models.tools import Tool, ToolError
     from guideway.runtime.session import Session
     from guideway.runtime.snapshot import Snapshot
     from guideway.runtime.verdicts import (
@@ -49,7 +62,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "guideway.agent": ("Agent", "AgentConfig", "AgentLimits", "AgentResult"),
     "guideway.door": ("check", "load"),
+    "guideway.enforcer": (
+        *("EnforcementResult", "EnforcementViolation", "PlaybookEnforcer", "PlaybookEnforcerHook", "PlaybookPlan"),
+        "StepExecution",
+    ),
     "guideway.playbooks.limits": ("Limits",),
     "guideway.playbooks.loader": ("PlaybookLoadError", "PlaybookLoader", "load_playbook"),
     "guideway.playbooks.models": ("Playbook", "PlaybookStep", "StepStatus"),
@@ -57,6 +75,10 @@ _HOMES = {
     "guideway.runtime.calls": (
         "Cancelled", "Failed", "Outcome", "Substituted", "Succeeded", "ToolCall", "Unknown", "Usage",
     ),
+    "guideway.runtime.models.fake": ("FakeModel", "FunctionModel"),
+    "guideway.runtime.models.messages": ("Model", "ModelError", "ModelReply", "ModelRequest"),
+    "guideway.runtime.models.scripted": ("ScriptedModel",),
+    "guideway.runtime.models.tools": ("Tool", "ToolError"),
     "guideway.runtime.session": ("Session",),
     "guideway.runtime.snapshot": ("Snapshot",),
     "guideway.runtime.verdicts": (
@@ -71,11 +93,14 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Allow", "Approvals", "Ask", "Cancel", "Cancelled", "Command", "Decided", "Defer", "Definition", "Deny",
-    "Diagnostic", "Failed", "GuidewayError", "HostError", "Illegal", "JournalError", "LegalCall", "Level", "Limits",
-    "Machine", "NeedsApproval", "Outcome", "Playbook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader",
-    "PlaybookStep", "Progress", "Question", "RunCall", "Session", "Snapshot", "StepStatus", "Substituted",
-    "Succeeded", "ToolCall", "Unknown", "Usage", "Verdict", "Wait", "check", "load", "load_playbook",
+    "Agent", "AgentConfig", "AgentLimits", "AgentResult", "Allow", "Approvals", "Ask", "Cancel", "Cancelled",
+    "Command", "Decided", "Defer", "Definition", "Deny", "Diagnostic", "EnforcementResult", "EnforcementViolation",
+    "Failed", "FakeModel", "FunctionModel", "GuidewayError", "HostError", "Illegal", "JournalError", "LegalCall",
+    "Level", "Limits", "Machine", "Model", "ModelError", "ModelReply", "ModelRequest", "NeedsApproval", "Outcome",
+    "Playbook", "PlaybookEnforcer", "PlaybookEnforcerHook", "PlaybookError", "PlaybookLoadError", "PlaybookLoader",
+    "PlaybookPlan", "PlaybookStep", "Progress", "Question", "RunCall", "ScriptedModel", "Session", "Snapshot",
+    "StepExecution", "StepStatus", "Substituted", "Succeeded", "Tool", "ToolCall", "ToolError", "Unknown", "Usage",
+    "Verdict", "Wait", "check", "load", "load_playbook",
 ]  # fmt: skip
 
 
