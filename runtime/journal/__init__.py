@@ -18,7 +18,9 @@ from .delivering import Delivered, deliver
 from .jsonl import JsonLinesJournal
 from .keys import make_key, read_key
 from .migrating import Migration, migrate
+from .noted import notes
 from .resuming import resume
+from .sealing import seal, unseal
 from .sqlite import SqliteJournal
 from .standing import Asked, Standing, standing
 from .starting import start
@@ -28,5 +30,5 @@ from .veil import Vault
 __all__ = [
     "Asked", "Control", "Delivered", "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Migration",
     "Replayed", "SqliteJournal", "Standing", "Stored", "Vault", "Verified", "deliver", "make_key", "migrate",
-    "read_key", "replay", "resume", "standing", "start", "verify",
+    "notes", "read_key", "replay", "resume", "seal", "standing", "start", "unseal", "verify",
 ]  # fmt: skip

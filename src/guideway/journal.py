@@ -22,16 +22,19 @@ from guideway.runtime.journal import (
     deliver,
     make_key,
     migrate,
+    notes,
     read_key,
     replay,
     resume,
+    seal,
     standing,
     start,
+    unseal,
     verify,
 )
 
 __all__ = [
     "Asked", "Control", "Delivered", "Journal", "JsonLinesJournal", "MemoryJournal", "Message", "Migration",
     "Replayed", "SqliteJournal", "Standing", "Stored", "Vault", "Verified", "deliver", "make_key", "migrate",
-    "read_key", "replay", "resume", "standing", "start", "verify",
+    "notes", "read_key", "replay", "resume", "seal", "standing", "start", "unseal", "verify",
 ]  # fmt: skip
