@@ -63,11 +63,11 @@ async def started(live: Live) -> bool:
     point = Start(live.facts(), [*memory.messages], memory.instructions, live.settings.model.name)
     await live.hooks.start(point)
     memory.messages, memory.instructions = [*point.messages], point.system_prompt
-    if (state := getattr(point, "state", None)) is not None:
-        memory.state = {name: value for name, value in state.items() if name not in OWN_STATE}
+    if point.state is not None:
+        memory.state = {name: value for name, value in point.state.items() if name not in OWN_STATE}
     save(live)
     if point.cancelled is not None:
-        live.stop(point.cancelled or "cancelled", "cancelled")
+        live.stop(point.cancelled or "cancelled", "cancelled", error=point.error)
     return not live.over
 
 

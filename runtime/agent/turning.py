@@ -107,7 +107,8 @@ async def end_turn(live: Live, nudge: str | None) -> None:
     memory = live.memory
     memory.iterations, memory.nudge = memory.iterations + 1, nudge
     await live.hooks.turn_ended(Turned(live.facts(), memory.iterations - 1))
-    await observe(live, "context_usage", {"tokens": memory.context, "messages": len(memory.messages)})
+    window = live.settings.limits.context_window
+    await observe(live, "context_usage", {"tokens": memory.context, "window": window})
     save(live)
     await observe(live, "save_point", {"iteration": memory.iterations})
     after_turn(live)
