@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from guideway.runtime.calls import Cancelled, Failed, Outcome, Succeeded, ToolCall, Unknown
+from guideway.runtime.calls import Cancelled, Outcome, ToolCall, Unknown
 from guideway.runtime.verdicts import Allow, Defer, Deny, Illegal, NeedsApproval, Verdict
 
 from .answers import NOBODY, answer_to, wait_for_others, wording
@@ -138,7 +138,7 @@ class Desk:
             return None
         return wait_for_others(asked.call.name) if isinstance(verdict, Defer) else wording(answer)
 
-    def report(self, tool: str, args: Mapping[str, Any], given: str, error: str | None, result: Any) -> None:
+    def report(self, tool: str, args: Mapping[str, Any], given: str, outcome: Outcome) -> None:
         """Hear what came of a call.  One that was not admitted as it ran is listed, and moves nothing."""
         call = ToolCall(tool, plain(dict(args)), given)
         found = next((a for a in self._admitted if a.given == given and a.call.name == tool), None)
@@ -151,7 +151,7 @@ class Desk:
                 self._settle(found.call.call_id, Cancelled())
             self.enforcer._never_admitted(call)
         else:
-            self._settle(found.call.call_id, Failed(error) if error else Succeeded(plain(result)))
+            self._settle(found.call.call_id, outcome)
 
     def _settle(self, name: str, outcome: Outcome) -> None:
         self.enforcer._settle(name, outcome)

@@ -6,7 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from guideway.hooks.provider import HookPriority, HookProvider
 from guideway.playbooks.models import Playbook
+from guideway.runtime.calls import Failed, Outcome, Substituted, Succeeded
 from guideway.runtime.session import Session
 from guideway.statemachine.errors import HostError
 
@@ -16,6 +18,7 @@ from .desk import Desk
 from .enforcer import PlaybookEnforcer
 from .machines import definition_of, foreign
 from .onlooker import onlooker
+from .plain import plain
 from .plan import PlaybookPlan
 
 PlaybookSelector = Callable[[Any], Playbook | None]
@@ -27,10 +30,8 @@ PlaybookScope = Literal["run", "thread", "agent"]
 NO_RUN = "__no_run__"
 """Key of calls that belong to no run."""
 
-HOOKS = ("on_before_tool_call", "on_after_tool_call", "on_before_model_call", "on_after_model_call")
 
-
-class PlaybookEnforcerHook:
+class PlaybookEnforcerHook(HookProvider):
     """
     A hook provider that asks an enforcer before every tool call, and reports every one that ran.
 
@@ -65,7 +66,7 @@ class PlaybookEnforcerHook:
         *,
         block_violations: bool = True,
         record_violations: bool = True,
-        priority: int = 50,
+        priority: int = HookPriority.SECURITY_DEFAULT,
         select: PlaybookSelector | None = None,
         skills: Mapping[str, Sequence[str]] | None = None,
         scope: PlaybookScope = "run",
@@ -79,7 +80,7 @@ class PlaybookEnforcerHook:
             raise ValueError(f"scope must be 'run', 'thread' or 'agent', and is {scope!r}")
         if max_runs < 1:
             raise ValueError("max_runs must be at least 1")
-        self.playbook, self._select, self._priority = playbook, select, priority
+        self.playbook, self._select, self.priority = playbook, select, priority
         self._block, self._record = block_violations, record_violations
         self.skills = {name: list(tools) for name, tools in (skills or {}).items()}
         self._scope, self._max_runs, self.people = scope, max_runs, approvals
@@ -88,16 +89,6 @@ class PlaybookEnforcerHook:
         self._last = NO_RUN
         if playbook is not None:
             self._runs[NO_RUN] = self._desk(playbook)
-
-    @property
-    def name(self) -> str:
-        """Under which the hook is known."""
-        return "PlaybookEnforcerHook"
-
-    @property
-    def priority(self) -> int:
-        """Its place among hooks, lower first."""
-        return self._priority
 
     @property
     def enforcer(self) -> PlaybookEnforcer:
@@ -211,7 +202,8 @@ class PlaybookEnforcerHook:
         if isinstance(desk, Desk):
             error, result = getattr(event, "error", None), getattr(event, "result", None)
             told = str(error) or "error" if error else None
-            desk.report(event.tool_name, arguments(event), call_id(event), told, result)
+            outcome = outcome_of(event, told, plain(result))
+            desk.report(event.tool_name, arguments(event), call_id(event), outcome)
 
     async def on_before_model_call(self, event: Any) -> None:
         """A turn begins; calls of the turn before that have not run were stopped by something else."""
@@ -225,15 +217,18 @@ class PlaybookEnforcerHook:
         if isinstance(desk, Desk) and not getattr(event, "retry", False) and not has_calls(reply):
             desk.said(text_of(reply))
 
-    def register_hooks(self) -> dict[str, bool]:
-        """Which points the hook has something to say at."""
-        return dict.fromkeys(HOOKS, True)
-
 
 def fresh(desk: Desk) -> PlaybookEnforcer:
     """The enforcer, with all that has happened, also where somebody else drives its run."""
     desk.enforcer._refresh()
     return desk.enforcer
+
+
+def outcome_of(event: Any, error: str | None, result: Any) -> Outcome:
+    """What came of a call; a result that another hook gave instead of the tool is told apart, where that is said."""
+    if error:
+        return Failed(error)
+    return Succeeded(result) if getattr(event, "ran", True) else Substituted(result)
 
 
 def arguments(event: Any) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from guideway.runtime.calls import Outcome
 from guideway.runtime.session import Session
 
 from .desk import Desk
@@ -19,7 +20,7 @@ class Onlooker(Desk):
         """Say nothing: the agent's own gate comes after all hooks, and decides on the whole reply."""
         return None
 
-    def report(self, tool: str, args: Mapping[str, Any], given: str, error: str | None, result: Any) -> None:
+    def report(self, tool: str, args: Mapping[str, Any], given: str, outcome: Outcome) -> None:
         """See what has happened."""
         self.enforcer._refresh()
 
