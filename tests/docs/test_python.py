@@ -13,6 +13,8 @@ import pytest
 from .pages import ROOT, blocks, copy_of_the_tree, with_blocks
 
 EMBED = ROOT / "examples" / "embed.py"
+WHOLE = [path.read_text(encoding="utf-8") for path in (EMBED, ROOT / "examples" / "agent.py")]
+"""Programs that the README shows in full."""
 
 
 @pytest.mark.parametrize("page", with_blocks("python"), ids=lambda page: str(page.relative_to(ROOT)))
@@ -24,8 +26,8 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     names: dict[str, Any] = {"__name__": "page"}
     runner, said = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), list[str]()
     for block in blocks(page, "python"):
-        if block.text == EMBED.read_text(encoding="utf-8"):
-            continue  # a program, not a piece of a page; the test below runs it
+        if block.text in WHOLE:
+            continue  # a program, not a piece of a page; `test_shell` runs it
         if ">>>" in block.text:
             test = doctest.DocTestParser().get_doctest(block.text, names, str(block), str(page), block.line)
             runner.run(test, out=said.append, clear_globs=False)
@@ -36,14 +38,13 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "".join(said) == ""
 
 
-def test_the_readme_shows_the_example_as_it_is() -> None:
+@pytest.mark.parametrize("text", WHOLE, ids=["embed", "agent"])
+def test_the_readme_shows_the_examples_as_they_are(text: str) -> None:
     """
-    `examples/embed.py` stands in the README in full, and has fewer than 30 lines.
+    `examples/embed.py` and `agent.py` stand in the README in full, and are short.
     """
-    text = EMBED.read_text(encoding="utf-8")
-
     assert f"```python\n{text}```" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 30
+    assert len(text.splitlines()) < 35
 
 
 def test_the_example_shows_a_refusal_an_approval_and_an_end() -> None:
