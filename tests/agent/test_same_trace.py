@@ -75,6 +75,7 @@ def trace(session: Session) -> list[Any]:
         if record[0] == "decided":
             ids.setdefault(record[2], f"#{len(ids)}")
     text = "\n".join(json.dumps(to_json(record), sort_keys=True) for record in session.records)
+    text = re.sub(r'"delivered_at": "[^"]*"', '"delivered_at": "TIME"', text)  # the shop's clock is the real one
     for call_id, number in sorted(ids.items(), key=lambda pair: -len(pair[0])):
         text = re.sub(rf"(?<=[\" ]){re.escape(call_id)}(?=[\".])", number, text)
     return text.split("\n")
