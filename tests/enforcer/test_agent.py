@@ -165,3 +165,49 @@ def test_the_config_takes_a_playbook() -> None:
 
     assert result.success
     assert RAN == ["search", "classify", "escalate"]
+
+
+def test_a_hook_with_a_selector_stays_a_hook() -> None:
+    """
+    It chooses by what the run was given: one it leaves alone is free, one it holds is held, one it fails runs nothing.
+    """
+    books = {"triage": gw.load_playbook(TRIAGE)}
+
+    def choose(run: Any) -> gw.Playbook | None:
+        name = run.metadata.get("playbook")
+        return books[name] if name else None
+
+    def drive(*replies: Any, **state: Any) -> list[str]:
+        RAN.clear()
+        hook = PlaybookEnforcerHook(select=choose)
+        Agent(calls(*replies, "Done."), [search, classify, escalate], hooks=[hook]).run_sync("x", **state)
+        return list(RAN)
+
+    assert drive(["escalate"]) == ["escalate"]
+    assert drive(["escalate"], ["search"], ["classify"], ["escalate"], playbook="triage") == [
+        "search", "classify", "escalate",
+    ]  # fmt: skip
+    assert drive(["search"], playbook="no such") == []
+
+
+def test_a_hook_with_a_selector_counts_turns_and_failures() -> None:
+    """
+    Failed calls complete nothing, and a batch across steps is sent back to the next reply.
+    """
+
+    def broken() -> str:
+        """Breaks."""
+        raise ValueError("no connection")
+
+    book = gw.load_playbook({"id": "p", "name": "P", "steps": [
+        {"id": "try", "description": "Try", "expected_tools": ["broken"], "max_tool_calls": 2},
+        {"id": "find", "description": "Find", "expected_tools": ["search"]}]})  # fmt: skip
+    hook = PlaybookEnforcerHook(select=lambda run: book)
+    model = calls(["broken", "search"], ["search"], "Done.")
+    result = Agent(model, [broken, search], hooks=[hook]).run_sync("x")
+    answers = [str(m["content"]) for m in result.messages if m["role"] == "tool"]
+
+    assert RAN == []
+    assert "must wait for the calls before it" in answers[1]
+    assert "not expected for step 'try'" in answers[2]
+    assert hook.enforcer.plan.total_tool_calls == 1

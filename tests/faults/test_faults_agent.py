@@ -8,6 +8,8 @@ import pytest
 
 import guideway as gw
 from guideway.agent import Agent, AgentResult, Decision
+from guideway.enforcer import PlaybookEnforcerHook
+from guideway.hooks.provider import AfterToolCallEvent, BeforeToolCallEvent, HookPriority, HookProvider
 from guideway.runtime.models.fake import FakeModel
 from guideway.termination import MaxIterations, ToolCalled
 
@@ -134,6 +136,100 @@ def test_d10_what_is_not_offered_does_not_run(tool: str) -> None:
     assert answer["is_error"]
     assert "`query_siem`" in str(answer["content"])
     assert host.ran == ["query_siem", "isolate_host"]
+
+
+class Unblocks(HookProvider):
+    """Comes last, and takes every block back."""
+
+    priority = HookPriority.DEFAULT
+
+    async def on_before_tool_call(self, event: BeforeToolCallEvent) -> None:
+        """No block stands."""
+        event.cancel = False
+
+
+class Blocks(HookProvider):
+    """Comes first, wherever it stands in the list."""
+
+    priority = HookPriority.SECURITY_DEFAULT
+
+    def __init__(self, seen: list[str]) -> None:
+        self._seen = seen
+
+    async def on_before_tool_call(self, event: BeforeToolCallEvent) -> None:
+        """Nothing is isolated today."""
+        self._seen.append(event.tool_name)
+        if event.tool_name == "isolate_host":
+            event.cancel = "not today"
+
+
+class Retries(HookProvider):
+    """Wants every call made again."""
+
+    async def on_after_tool_call(self, event: AfterToolCallEvent) -> None:
+        """Once more."""
+        event.retry = True
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_d11_no_hook_unblocks_what_another_has_blocked(last: bool) -> None:
+    """
+    Providers are asked by priority, whatever the order of the list, and a block is not taken back.
+    """
+    host, seen = Host(), list[str]()
+    hooks: list[HookProvider] = [Blocks(seen), Unblocks()]
+    result = drive(host, says(["query_siem"], *[["isolate_host"]] * 9), playbook(LOOK, ACT),
+                   hooks=hooks if last else hooks[::-1])  # fmt: skip
+
+    assert host.ran == ["query_siem"]
+    assert seen[:2] == ["query_siem", "isolate_host"]
+    assert not result.success
+
+
+def test_d11_no_hook_unblocks_what_the_gate_refuses() -> None:
+    """
+    The gate lies inside of all hooks, so there is nobody who could come after it.
+    """
+    host = Host()
+    drive(host, says(["isolate_host"], ["query_siem"], ["isolate_host"]), playbook(LOOK, ACT), hooks=[Unblocks()])
+
+    assert host.ran == ["query_siem", "isolate_host"]
+
+
+def test_d11_no_hook_unblocks_a_playbook_that_comes_by_a_hook() -> None:
+    """
+    The same where the playbook is that of a `PlaybookEnforcerHook`, which stands before the hook that unblocks.
+    """
+    host, guard = Host(), PlaybookEnforcerHook(gw.load_playbook(playbook(LOOK, ACT)))
+    model = says(["isolate_host"], ["query_siem"], ["isolate_host"])
+    Agent(model, host.tools(), hooks=[guard, Unblocks()]).run_sync("An alert on ws-7.")
+
+    assert host.ran == ["query_siem", "isolate_host"]
+    assert [violation.tool_name for violation in guard.enforcer.violations] == ["isolate_host"]
+
+
+def test_d12_a_hook_that_retries_does_not_double_a_destructive_call() -> None:
+    """
+    S53: the second execution is a call of its own, which the gate refuses; the tool runs once.
+    """
+    act = {"id": "act", "expected_tools": ["isolate_host"]}
+    book = playbook(act, TELL, tools={"isolate_host": {"effect": "irreversible"}, "tell": {}})
+    host = Host()
+    drive(host, says(["isolate_host"], ["tell"]), book, hooks=[Retries()])
+
+    assert host.ran.count("isolate_host") == 1
+
+
+def test_d12_what_is_made_again_is_counted() -> None:
+    """
+    Where the playbook has room for it, the call is made again, admitted and recorded each time.
+    """
+    act = {"id": "act", "expected_tools": [{"tool": "query_siem", "times": 2}]}
+    host = Host()
+    result = drive(host, says(["query_siem"], ["tell"], ["tell"]), playbook(act, TELL), hooks=[Retries()])
+
+    assert host.ran.count("query_siem") == 2
+    assert [e.tool_name for e in result.tool_executions if e.ran].count("query_siem") == 2
 
 
 def test_d16_a_run_goes_on_in_its_next_segment() -> None:
