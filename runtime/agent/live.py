@@ -69,6 +69,7 @@ class Live:
         if settings.shown_to is not None:
             settings.shown_to.follow(session, memory.run_id)
         self.watchers = watchers_of(settings.hooks, session, memory.run_id)
+        self._watched = self.began if memory.segments else 0
 
     @property
     def over(self) -> bool:
@@ -94,8 +95,11 @@ class Live:
         """Tell how the run has moved."""
         new = self.session.since(self._told)
         self._told += len(new)
-        for watcher in self.watchers if new else ():
-            watcher.happened(new)
+        if self.watchers:
+            late = self.session.since(self._watched)
+            self._watched += len(late)
+            for watcher in self.watchers:
+                watcher.happened(late)
         for record in new:
             if record[0] == "moved":
                 self.emit(Moved(record[2], record[3], record[4], record[5] or ""))

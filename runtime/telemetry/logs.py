@@ -9,7 +9,7 @@ from typing import Any
 from guideway.runtime.hooks.points import AtEnd
 from guideway.runtime.records import Record
 from guideway.runtime.session import Session
-from guideway.runtime.wording import arguments, printable, value_text
+from guideway.runtime.wording import printable
 
 from .follower import Follower
 from .quiet import Quiet, quietly

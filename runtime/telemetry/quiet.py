@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper
 from typing import Concatenate, ParamSpec, TypeVar
 
 LOGGER = logging.getLogger("guideway.telemetry")
@@ -31,11 +31,11 @@ class Quiet:
 def quietly(method: Callable[Concatenate[S, P], None]) -> Callable[Concatenate[S, P], None]:
     """Let nothing that the method raises out."""
 
-    @wraps(method)
     def guarded(self: S, *args: P.args, **kwargs: P.kwargs) -> None:
         try:
             method(self, *args, **kwargs)
         except Exception as error:  # a run must not fail because somebody watches it
             self.fault(error)
 
+    update_wrapper(guarded, method)
     return guarded

@@ -72,6 +72,10 @@ class RunSpans(Follower):
         }  # fmt: skip
         if kind in tellers:
             tellers[kind](shown, at)
+        elif kind == "noted" and shown["name"] == "hook_blocked":
+            data = shown["data"]
+            about = {n.TOOL_NAME: data["tool"], n.TOOL_CALL_ID: data["call_id"], n.VERDICT: "blocked_by_hook"}
+            self._spans.event(self._outermost(at), "guideway.decided", about, at)
         elif kind in EVENTS:
             name, carried = EVENTS[kind]
             about = {f"{name}.{key}": plain(shown.get(key)) for key in carried}
@@ -87,10 +91,6 @@ class RunSpans(Follower):
         if self._own and self.root is not None:
             self._spans.end(self.root, {n.STATUS: "suspended"})
             self.root = None
-
-    def leave(self) -> None:
-        """The agent's span is over; calls that run on have their end told below the next."""
-        self.root = None
 
     def _outermost(self, at: datetime | None) -> Span:
         if self.root is None:

@@ -26,9 +26,7 @@ class Spans:
         try:
             from opentelemetry import trace
         except ModuleNotFoundError:
-            raise HostError(
-                "spans need OpenTelemetry, an extra of Guideway: pip install 'guideway[otel]'"
-            ) from None
+            raise HostError("spans need OpenTelemetry, an extra of Guideway: pip install 'guideway[otel]'") from None
         self._trace = trace
         self._provider = provider
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
 
 
+Shown = Callable[[Any], Any]
+"""Makes of a value what may be shown of it."""
+
+
 @dataclass
 class Segment:
     """What is open of one segment of a run."""
@@ -123,8 +127,7 @@ class Telemetry(Quiet):
         if chat is None:
             return
         about: dict[str, Any] = {
-            n.RESPONSE_MODEL: n.provider_and_model(reply.model)[1], n.INPUT_TOKENS: reply.usage.input_tokens,
-            n.OUTPUT_TOKENS: reply.usage.output_tokens, n.COST: reply.usage.cost or None,
+            n.RESPONSE_MODEL: n.provider_and_model(reply.model)[1], **cost_of(reply.usage, Usage()),
             n.FINISH_REASONS: [reply.finish] if reply.finish else None,
         }  # fmt: skip
         about |= self._texts(
@@ -140,15 +143,12 @@ class Telemetry(Quiet):
         failure = kind_of(point) if point.error is not None or point.outcome == "failed" else None
         self._failed(segment, failure or point.stop_reason)
         if segment.run is not None:
-            if point.outcome != "suspended":
-                segment.run.close()
-            segment.run.leave()
-        used, before = facts.usage, segment.before
+            segment.run.close()
+            segment.run.root = None
         about = {
             n.STATUS: point.outcome, n.STOP_REASON: str(point.stop_reason), n.SUCCESS: point.success,
             n.OUTCOME: facts.state.get("outcome"), n.SEGMENT_TURNS: facts.iteration - segment.turns,
-            n.INPUT_TOKENS: used.input_tokens - before.input_tokens,
-            n.OUTPUT_TOKENS: used.output_tokens - before.output_tokens, n.COST: used.cost - before.cost or None,
+            **cost_of(facts.usage, segment.before),
         }  # fmt: skip
         why = str(point.error) if self._content and point.error is not None else None
         if why is not None:
@@ -161,11 +161,25 @@ class Telemetry(Quiet):
         if chat is not None:
             self._spans.end(chat, {}, error=kind)
 
-    def _texts(
-        self, segment: Segment, made: Callable[[Callable[[Any], Any]], Mapping[str, Any]]
-    ) -> Mapping[str, Any]:
+    def _texts(self, segment: Segment, made: Callable[[Shown], Mapping[str, Any]]) -> Mapping[str, Any]:
         """Content, where it is wanted and it is known what of it is sensitive."""
         return made(segment.run.shown) if self._content and segment.run is not None else {}
+
+
+def cost_of(used: Usage, before: Usage) -> dict[str, Any]:
+    """
+    What has been used since; a provider that does not report it has not said that it was nothing.
+
+    >>> cost_of(Usage(input_tokens=11, output_tokens=7), Usage(input_tokens=4))["gen_ai.usage.input_tokens"]
+    7
+    >>> cost_of(Usage(), Usage())
+    {}
+    """
+    told = {
+        n.INPUT_TOKENS: used.input_tokens - before.input_tokens,
+        n.OUTPUT_TOKENS: used.output_tokens - before.output_tokens,
+    }
+    return (told if any(told.values()) else {}) | ({n.COST: used.cost - before.cost} if used.cost > before.cost else {})
 
 
 def step_of(facts: Facts) -> str | None:
