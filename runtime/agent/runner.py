@@ -163,11 +163,10 @@ class Runner:
                 loop.call_soon_threadsafe(live.stop, reason, "cancelled")
         return len(found)
 
-    async def stream(self, make: Callable[[Sink], Live], said: Saying = None) -> AsyncIterator[Event]:
+    async def stream(self, make: Callable[[Sink], Live]) -> AsyncIterator[Event]:
         """The events of a segment as they happen; who leaves early cancels it, and it is left in order."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         live = make(queue.put_nowait)
-        live = self.tell(live, said)
         task = asyncio.ensure_future(self.drive(live))
         task.add_done_callback(lambda _: queue.put_nowait(None))
         try:

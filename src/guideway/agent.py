@@ -22,7 +22,7 @@ from threading import Lock
 from typing import Any
 
 from guideway.door import Source, load
-from guideway.runtime.agent.events import Event
+from guideway.runtime.agent.events import Event, RunEnded
 from guideway.runtime.agent.limits import AgentLimits, PriceTable
 from guideway.runtime.agent.live import Live
 from guideway.runtime.agent.people import Edited
@@ -194,7 +194,17 @@ class Agent:
                 prompt, inputs=inputs, run_id=run_id, started_by=started_by, state=state, sink=sink
             )
 
-        return self._runner.stream(make)
+        return self._streamed(make)
+
+    async def _streamed(self, make: Callable[[Sink], Live]) -> AsyncIterator[Event]:
+        stream = self._runner.stream(make)
+        try:
+            async for event in stream:
+                if isinstance(event, RunEnded):
+                    self._keep(event.result)
+                yield event
+        finally:
+            await stream.aclose()  # type: ignore[attr-defined]  # who leaves early cancels the run
 
     async def send(
         self, said: Saying = None, *, to: AgentResult | Mapping[str, Any] | None = None, **state: Any
