@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from guideway.runtime.journal import JsonLinesJournal, SqliteJournal, Standing, read_key, standing
 from guideway.runtime.journal.store import Journal
-from guideway.statemachine.errors import JournalError
+from guideway.statemachine.errors import GuidewayError
 
 CONTAIN = """
 id: contain
@@ -151,11 +152,9 @@ class Desk:
         """Wait until something holds of run r."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            try:
+            with suppress(GuidewayError):  # it is just being begun
                 if (self.folder / self.path).exists() and holds(found := self.standing(key)):
                     return found
-            except (JournalError, Exception):  # noqa: B014, S110 - it is just being begun
-                pass
             time.sleep(0.05)
         raise AssertionError("the run did not come so far")
 

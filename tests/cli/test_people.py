@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_without_wait_the_run_says_how_to_decide_and_how_to_go_on(make: Make) ->
     commands = [line.split("with:  guideway ")[1] for line in left.err.splitlines() if "with:  guideway " in line]
     decided, resumed = (
         subprocess.run(
-            f"{GUIDEWAY} {line.replace('NAME', 'lead')}", shell=True, cwd=desk.folder, capture_output=True, text=True,
+            [str(GUIDEWAY), *shlex.split(line.replace("NAME", "lead"))], cwd=desk.folder, capture_output=True,
             check=False,
         )
         for line in commands
@@ -87,7 +88,7 @@ def test_two_persons_must_allow_it_and_the_one_who_started_it_may_not(make: Make
     assert before == ("ines",)
     assert "`approve` by otto does not count" in ended.out
     assert ended.status == 0
-    assert [answered["by"] for answered in desk.records("allowed")] == ["ines", "boss"]
+    assert [said["by"] for kind in ("allowed", "answered") for said in desk.records(kind)] == ["ines", "boss"]
 
 
 def test_a_rejection_elsewhere_ends_it(make: Make) -> None:
@@ -153,7 +154,8 @@ def test_an_approval_after_the_deadline_is_refused(make: Make) -> None:
 
     assert left.status == 3
     assert late.status == 1
-    assert late.out.splitlines()[-1] == "end kept"
+    assert "end kept\n" in late.out
+    assert "`approve` by lead does not count: it is decided already: expired\n" in late.out
     assert "`approve` by lead does not count" in desk.guideway("trace", "r").out
     assert desk.done == ["look, key in sight: False"]
 
@@ -191,14 +193,13 @@ def test_an_agent_that_calls_the_command_line_without_the_key_is_refused_and_rec
     (desk.folder / "vault").mkdir()
     (desk.folder / "vault/key").write_text("k" * 64)
     (desk.folder / "mine").write_text("m" * 64)
-    attempts = [
-        f"{GUIDEWAY} approve r 'call contain@1' --by lead --journal runs.db{more}" for more in ("", " --key mine")
-    ]
+    attempt = f"{GUIDEWAY} approve r contain --by lead --journal runs.db"
     key = ("--key", "vault/key")
-    waiting = desk.begin("--wait", *key, AGENT_DECIDES=attempts[0])
+    waiting = desk.begin("--wait", *key, AGENT_DECIDES=attempt)
     asked = desk.asked("vault/key")
+    stood = desk.standing("vault/key").entries
     tried = desk.guideway("approve", "r", asked, "--by", "lead", "--key", "mine")
-    desk.until(lambda found: found.entries > 4, "vault/key")
+    desk.until(lambda found: found.entries > stood, "vault/key")
     before = desk.standing("vault/key").questions
     desk.guideway("reject", "r", asked, "--by", "boss", *key)
     ended = desk.end(waiting)
@@ -216,10 +217,10 @@ def test_a_forged_message_in_the_inbox_counts_for_nothing(make: Make) -> None:
     """Written into the file by whoever can write it, with a key of its own: refused, and recorded."""
     desk = make()
     waiting = desk.begin("--wait")
-    asked, journal = desk.asked(), desk.journal()
+    asked, journal, stood = desk.asked(), desk.journal(), desk.standing().entries
     journal.post("r", written("r", "approve", {"approval_id": asked, "by": "lead", "groups": []}, b"m" * 64))
     journal.close()
-    desk.until(lambda found: found.entries > 4)
+    desk.until(lambda found: found.entries > stood)
     still = desk.standing().questions
     desk.guideway("reject", "r", asked, "--by", "boss")
     ended = desk.end(waiting)

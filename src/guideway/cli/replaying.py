@@ -55,7 +55,7 @@ def command(
         except HostError as fault:
             raise MisuseError(whose(str(fault), Redactor(definition, values))) from None
     trusted = f", {result.trusted} of another version taken on trust" if result.trusted else ""
-    made = f"{result.events} events made the same {result.records} records{trusted}"
+    made = f"{counted(result.events, 'event')} made the same {counted(result.records, 'record')}{trusted}"
     write(f"{result.run}: {made}; {result.outcome or 'not ended'}\n")
     return CLEAN
 
@@ -63,3 +63,13 @@ def command(
 def unasked(definition: Definition) -> Predicates:
     """What predicates answered is in the journal; none of these is called."""
     return {name: lambda names: False for part in definition.playbooks for name in part.predicates}
+
+
+def counted(number: int, what: str) -> str:
+    """
+    A number of things.
+
+    >>> counted(1, "event"), counted(2, "event")
+    ('1 event', '2 events')
+    """
+    return f"{number} {what}{'' if number == 1 else 's'}"

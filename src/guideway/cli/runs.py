@@ -139,7 +139,8 @@ def drive(going: Going, stream: TextIO | None, shown: PlainView | TerminalView, 
     if stream is not None and going.past:
         watchers[1].happened(going.past)
     pause = shown.paused if isinstance(shown, TerminalView) else nullcontext
-    return Driver(
+    box = None if going.found is None else postbox(going, going.found, shown.tell, redactor)
+    finish = Driver(
         session,
         means.tools,
         agent=means.agent,
@@ -148,8 +149,11 @@ def drive(going: Going, stream: TextIO | None, shown: PlainView | TerminalView, 
         watchers=watchers,
         signals=means.signals,
         user=means.user or TerminalUser(pause),
-        mail=None if going.found is None else postbox(going, going.found, shown.tell, redactor),
+        mail=box,
     ).run()
+    if box is not None and finish.why is Why.ENDED:
+        box.take(means.clock.now())  # what came too late is answered as well
+    return finish
 
 
 def narrator(going: Going, redactor: Redactor, tell: Callable[[Line], None]) -> Narrator:
