@@ -32,7 +32,8 @@ def deliver(session: Session, key: bytes | None = None, *, now: datetime | None 
     Carry out the messages that have come for the run since the last time, in order, each once.
 
     What is forged, or does not count, is refused, and the refusal recorded.  The entry of what was carried out names
-    its message, so that a crash between the two neither loses nor doubles it.
+    its message, so that a crash between the two neither loses nor doubles it.  `key` is that of the run, unless another
+    is given: a run that is kept with a key takes no unsigned message.
 
     Raises:
         HostError: the session is not kept in a journal.
@@ -40,7 +41,8 @@ def deliver(session: Session, key: bytes | None = None, *, now: datetime | None 
     recorder = session._recorder
     if not isinstance(recorder, Recorder):
         raise HostError("this session is kept in no journal, so nobody can leave messages for it")
-    return [one(session, recorder, message, key, now) for message in recorder.new_messages()]
+    signed = recorder.key if key is None else key
+    return [one(session, recorder, message, signed, now) for message in recorder.new_messages()]
 
 
 def one(session: Session, recorder: Recorder, message: Message, key: bytes | None, now: datetime | None) -> Delivered:

@@ -57,7 +57,7 @@ class Chain:
     """
 
     def __init__(self, run: str, key: bytes | None = None, seq: int = 0, head: str = GENESIS) -> None:
-        self.run, self.seq, self.head = run, seq, head
+        self.run, self.seq, self.head, self.key = run, seq, head, key
         self._key = None if key is None else derived(key, "entries")
 
     def seal(self, kind: str, body: Mapping[str, Any]) -> Entry:

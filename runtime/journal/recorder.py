@@ -70,6 +70,11 @@ class Recorder:
         """The run."""
         return self._chain.run
 
+    @property
+    def key(self) -> bytes | None:
+        """The key that the run is kept with."""
+        return self._chain.key
+
     def new_messages(self) -> list[Message]:
         """What people have said since the last message that was carried out."""
         return self._journal.posted(self.run, self.heard)

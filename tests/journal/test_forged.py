@@ -12,8 +12,19 @@ import pytest
 
 import guideway
 from guideway import GuidewayError, JournalError, Succeeded, ToolCall
-from guideway.runtime.journal import MemoryJournal, Stored, recorder, replay, resume, standing, start, verify
+from guideway.runtime.journal import (
+    MemoryJournal,
+    Stored,
+    deliver,
+    recorder,
+    replay,
+    resume,
+    standing,
+    start,
+    verify,
+)
 from guideway.runtime.journal.entries import Chain, Entry, parse
+from guideway.runtime.journal.messages import DATA, VERBS, written
 from tests.properties.hosting import PREDICATES
 from tests.properties.walking import T0
 
@@ -131,3 +142,27 @@ def test_a_start_with_other_words_does_not_replay(tmp_path: Path) -> None:
 
     with pytest.raises(JournalError, match="entry 0 of run r went another way"):
         replay(anew("r", kept, 0, body), "r", PAY)
+
+
+def test_odd_messages_are_refused_in_words() -> None:
+    """
+    Without a key anybody may post anything: each is carried out or refused and recorded, and the run stands.
+    """
+    rng, journal = random.Random(3), MemoryJournal()
+    session = start(journal, PAY, run_id="r")
+    session.propose([ToolCall("look", {}, "c1")])
+    session.observe("c1", Succeeded({}))
+    session.propose([ToolCall("pay", {"sum": 9000}, "c2")])
+    odd: list[Any] = [None, "", "x", "call c2", 7, [], ["lead"], {}, {"a": 1}, True, [[[]]], 1e300, "\u2028"]
+    for _ in range(400):
+        verb = rng.choice(VERBS)
+        data = {name: rng.choice(odd) for name in DATA[verb] if rng.random() < 0.8}
+        journal.post("r", written("r", verb, data, None))
+
+    delivered = deliver(session)
+
+    assert len(delivered) == 400
+    assert session.outcome is None
+    assert not any(one.accepted for one in delivered)
+    assert replay(journal, "r", PAY).events == 403
+    assert resume(journal, "r", PAY).waiting
