@@ -31,7 +31,7 @@ class Quiet:
 def quietly(method: Callable[Concatenate[S, P], None]) -> Callable[Concatenate[S, P], None]:
     """Let nothing that the method raises out."""
 
-    def guarded(self: S, *args: P.args, **kwargs: P.kwargs) -> None:
+    def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> None:
         try:
             method(self, *args, **kwargs)
         except Exception as error:  # a run must not fail because somebody watches it

@@ -122,7 +122,7 @@ class RunSpans(Follower):
         told = detail if isinstance(detail, Mapping) else {}
         if self._content and "result" in told:
             about[n.TOOL_RESULT] = text(told["result"])
-        why = text(told["error"]) if self._content and "error" in told else None
+        why = str(told["message"]) if self._content and told.get("message") else None
         self._end(shown["call_id"], about, kind_of(word, told), why, at)
 
     def _end(
@@ -148,13 +148,12 @@ def kind_of(word: str, detail: Mapping[str, Any]) -> str | None:
     """
     The kind of a failure, for `error.type`: the type of the error where it looks like one, never its message.
 
-    >>> kind_of("error", {"error": {"type": "Timeout", "message": "…"}}), kind_of("unknown", {}), kind_of("ok", {})
+    >>> kind_of("error", {"type": "Timeout", "message": "…"}), kind_of("unknown", {}), kind_of("ok", {})
     ('Timeout', 'unknown', None)
     """
     if word not in FAILED:
         return None
-    error = detail.get("error")
-    kind = error.get("type") if isinstance(error, Mapping) else None
+    kind = detail.get("type")
     fitting = isinstance(kind, str) and kind.isidentifier() and len(kind) <= 64
     return str(kind) if fitting and kind != "error" else ("tool_error" if word == "error" else word)
 
