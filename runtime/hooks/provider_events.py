@@ -101,12 +101,14 @@ class AfterToolCallEvent(ProtectedEvent):
     tool_call_id: str
     arguments: dict[str, Any]
     error: str | None
+    ran: bool
+    """False: the result was given by a hook, and the tool did not run"""
 
     def __init__(
         self, tool_name: str, tool_call_id: str, arguments: dict[str, Any], result: Any = None,
-        error: str | None = None, **more: Any,
+        error: str | None = None, ran: bool = True, **more: Any,
     ) -> None:  # fmt: skip
         self._init(
             tool_name=tool_name, tool_call_id=tool_call_id, arguments=arguments, result=result, error=error,
-            retry=False, **more,
+            ran=ran, retry=False, **more,
         )  # fmt: skip

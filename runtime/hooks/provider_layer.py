@@ -107,7 +107,7 @@ class ProviderLayer(Layer):
             args = copy.deepcopy(dict(point.call.args)) if isinstance(point.call.args, Mapping) else {}
             event = AfterToolCallEvent(
                 point.call.name, point.call.call_id, args, copy.deepcopy(point.shown),
-                point.error if point.is_error else None, **about(point.facts),
+                point.error if point.is_error else None, point.ran, **about(point.facts),
             )  # fmt: skip
             try:
                 await asked(provider.on_after_tool_call, event)
