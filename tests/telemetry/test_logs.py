@@ -143,8 +143,7 @@ def test_a_program_that_asks_for_nothing_is_shown_nothing() -> None:
     Without any set-up of logging nothing is printed, not even warnings.
     """
     program = (
-        "import guideway\nfrom guideway.runtime.plan import plan_of
-from guideway.telemetry import LogLines\n"
+        "import guideway\nfrom guideway.telemetry import LogLines\n"
         "s = guideway.Session(guideway.load({'id': 't', 'name': 'T', 'steps': ["
         "{'id': 'a', 'description': 'A', 'expected_tools': ['x']}]}))\n"
         "w = LogLines().watch(s)\ns.propose([guideway.ToolCall('nope', {}, 'c')])\nw.catch_up()\n"

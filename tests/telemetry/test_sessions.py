@@ -8,8 +8,8 @@ import pytest
 from opentelemetry.trace import StatusCode
 
 import guideway as gw
-from guideway.runtime.driver import Driver
 from guideway.runtime.agents import Reply
+from guideway.runtime.driver import Driver
 from guideway.runtime.scripted import ScriptedAgent
 from guideway.telemetry import LogLines, Telemetry
 from tests.agent.kit import TRIAGE, Tools
