@@ -127,7 +127,7 @@ class Desk:
     def resume(self, *more: str, playbook: str = "contain", **env: str) -> Done:
         """Go on with run r."""
         about = ["--tools", "tools.py"] if playbook == "contain" else []
-        return self.guideway("resume", "r", f"{playbook}.yaml", *about, *more, **env)
+        return self.guideway("resume", "r", f"{playbook}.yaml", *about, *more, journal=True, **env)
 
     def _env(self, more: dict[str, str]) -> dict[str, str]:
         path = f"{GUIDEWAY.parent}{os.pathsep}{os.environ['PATH']}"
