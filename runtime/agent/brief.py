@@ -12,9 +12,11 @@ from typing import Any
 
 from guideway.runtime.agents import OpenStep
 from guideway.runtime.plan import plan_of
+from guideway.runtime.run import first
 from guideway.runtime.session import Session
 from guideway.runtime.situation import converses, inner_inputs, open_steps
 from guideway.runtime.start import openly
+from guideway.runtime.teach import budgets
 from guideway.runtime.verdicts import LegalCall
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.tools import CONTROL
@@ -57,9 +59,6 @@ def render_brief(session: Session) -> str:
 
 def known(session: Session) -> tuple[Definition, Mapping[str, Any], list[tuple[str, int]]]:
     """The playbook, the inputs of the run, and what is left of its budgets."""
-    from guideway.runtime.run import first
-    from guideway.runtime.teach import budgets
-
     with session._inside() as run:
         return plan_of(session.machine).definition, run.frame.inputs, list(budgets(run, first(run)))
 

@@ -31,7 +31,7 @@ def save(live: Live) -> None:
     Raises:
         JournalError: it could not be kept.
     """
-    if live.settings.journal is None or live.session.outcome is not None:
+    if live.settings.journal is None:
         return
     whole = live.memory.to_json()
     note: dict[str, Any] = {"from": {}}

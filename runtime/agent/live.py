@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
+import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,6 +27,8 @@ from .events import CustomEvent, Event, Moved, ToolDecided
 from .memory import Memory
 from .pool import Pool
 from .settings import Settings
+
+log = logging.getLogger("guideway.agent")
 
 OWN_STATE = ("run_id", "prompt", "step", "steps", "outcome", "iteration")
 """Names in the state that hooks see which the loop writes, and nobody else."""
@@ -66,6 +70,9 @@ class Live:
         self.events: list[Event] = []
         self.began = known(session)
         self.sink, self._told = sink, self.began
+        self._heard: deque[Awaitable[Any]] = deque()
+        self.taken: Callable[[], Awaitable[None]] | None = None
+        """comes back when a stream has been read so far"""
         if settings.shown_to is not None:
             settings.shown_to.follow(session, memory.run_id)
         self.watchers = watchers_of(settings.hooks, session, memory.run_id)
@@ -84,8 +91,25 @@ class Live:
     def emit(self, event: Event) -> None:
         """Put an event into the stream."""
         self.events.append(event)
-        if self.sink is not None:
-            self.sink(event)
+        if self.sink is None:
+            return
+        try:
+            said = self.sink(event)
+        except Exception:
+            log.exception("who listens to run %s failed on %s", self.memory.run_id, type(event).__name__)
+        else:
+            if inspect.isawaitable(said):
+                self._heard.append(said)
+
+    async def drain(self) -> None:
+        """Wait until who listens has taken in what was told: a run does not run ahead of its listeners."""
+        while self._heard:
+            try:
+                await self._heard.popleft()
+            except Exception:
+                log.exception("who listens to run %s failed", self.memory.run_id)
+        if self.taken is not None:
+            await self.taken()
 
     def custom(self, event: Any) -> None:
         """Put an event of a hook's own into the stream."""

@@ -75,6 +75,7 @@ async def drive(live: Live) -> None:
     """Do the next thing there is to do, until there is none."""
     while not live.over:
         live.tell()
+        await live.drain()
         if live.session.outcome is not None and not live.memory.deals:
             return
         if live.out_of_time():
@@ -188,4 +189,6 @@ async def ended(live: Live) -> AgentResult:
     await live.hooks.end(point)
     result = result_of(live)
     live.emit(RunEnded(result))
+    if live.taken is None:
+        await live.drain()
     return result

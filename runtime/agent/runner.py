@@ -105,9 +105,9 @@ class Runner:
         if own is None or sink is None:
             return sink or own
 
-        def both(event: Event) -> None:
-            own(event)
+        def both(event: Event) -> Any:
             sink(event)
+            return own(event)
 
         return both
 
@@ -164,14 +164,20 @@ class Runner:
         return len(found)
 
     async def stream(self, make: Callable[[Sink], Live]) -> AsyncIterator[Event]:
-        """The events of a segment as they happen; who leaves early cancels it, and it is left in order."""
+        """
+        The events of a segment as they happen, which goes on when they have been read.
+
+        Who leaves early cancels it, and it is left in order.
+        """
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         live = make(queue.put_nowait)
+        live.taken = queue.join
         task = asyncio.ensure_future(self.drive(live))
         task.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
                 yield event
+                queue.task_done()
             await task
         finally:
             if not task.done():

@@ -14,7 +14,7 @@ from guideway.runtime.plan import plan_of
 from guideway.runtime.toolbox import missing_tools
 from guideway.statemachine.errors import HostError
 from guideway.statemachine.machine import Machine
-from guideway.statemachine.tools import CONTROL
+from guideway.statemachine.tools import CONTROL, best_match
 
 from .events import Event
 from .limits import AgentLimits, PriceTable, price_of
@@ -81,11 +81,21 @@ class Settings:
         return tuple(found)
 
 
+def check_names(tools: Mapping[str, Tool]) -> None:
+    """
+    None has a name of Guideway's own.
+
+    Raises:
+        HostError: one has.
+    """
+    for name in CONTROL:
+        if name in tools:
+            raise HostError(f"`{name}` is a tool of Guideway's own; give yours another name")
+
+
 def check_tools(settings: Settings) -> None:
     """The tools are all that the playbook needs, and none has a name of Guideway's own."""
-    for name in CONTROL:
-        if name in settings.tools:
-            raise HostError(f"`{name}` is a tool of Guideway's own; give yours another name")
+    check_names(settings.tools)
     functions: Mapping[str, Any] = {name: tool.function for name, tool in settings.tools.items()}
     missing = list(missing_tools(plan_of(settings.machine).definition, functions))
     if missing:
@@ -94,8 +104,6 @@ def check_tools(settings: Settings) -> None:
 
 def known(definition: Any, name: str) -> bool:
     """Some playbook of the run speaks of the tool, or takes any."""
-    from guideway.statemachine.tools import best_match
-
     for part in definition.playbooks:
         names = {*part.named_tools, *part.optional_tools}
         alias = {tool.alias for tool in part.tools.values() if tool.alias}

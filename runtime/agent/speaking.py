@@ -18,6 +18,7 @@ from .events import ModelReplied, ModelRequested, TextDelta
 from .limits import cost_of, price_of
 from .live import Live
 from .offers import offered
+from .stops import spent
 
 
 async def speak(live: Live) -> ModelReply | None:
@@ -53,7 +54,7 @@ async def converse(live: Live, system: str, tools: tuple[ToolSpec, ...]) -> Mode
             return final
         if after.feedback:
             live.memory.messages.append({"role": "user", "content": after.feedback})
-        if limits_spent(live):
+        if spent(live):
             return None
     raise AssertionError("unreachable")
 
@@ -136,13 +137,6 @@ def account(live: Live, reply: ModelReply) -> None:
     live.memory.context = reply.usage.input_tokens
     live.memory.usage += usage
     live.memory.carried += usage
-
-
-def limits_spent(live: Live) -> bool:
-    """A budget of the host's is spent; then the run has been stopped for it."""
-    from .stops import spent
-
-    return spent(live)
 
 
 def named(live: Live, reply: ModelReply) -> ModelReply:

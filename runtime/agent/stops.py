@@ -13,6 +13,11 @@ from . import reasons
 from .events import LimitReached
 from .live import Live
 
+LOOP = (
+    "`{tool}` has now given the same result to the same arguments {times} times in a row. Once more, and the run is "
+    "stopped: do something else."
+)
+
 
 def spent(live: Live) -> bool:
     """A budget is spent before the model is asked; then the run has been stopped for it."""
@@ -58,6 +63,7 @@ def after_turn(live: Live) -> None:
         live.emit(LimitReached("max_repeats", live.settings.limits.max_repeats or 0))
         live.stop("tool_loop", "tool_loop")
     else:
+        warn(live)
         conclude(live)
 
 
@@ -78,13 +84,23 @@ def refused(live: Live) -> bool:
     return mine or memory.unproposed >= live.definition.max_refusals
 
 
-def repeats(live: Live) -> bool:
-    """The same call has had the same result so many times in a row."""
+def repeats(live: Live, fewer: int = 0) -> bool:
+    """The same call has had the same result so many times in a row, or so many fewer."""
     most = live.settings.limits.max_repeats
     ran = [execution for execution in live.memory.executions if execution.ran]
-    if most is None or len(ran) < most:
+    if most is None or len(ran) < most - fewer:
         return False
-    return len({print_of(execution) for execution in ran[-most:]}) == 1
+    return len({print_of(execution) for execution in ran[fewer - most :]}) == 1
+
+
+def warn(live: Live) -> None:
+    """A loop is warned of once before it is stopped (row 34): after the second time of three."""
+    most, memory = live.settings.limits.max_repeats, live.memory
+    if most is None or most < 3 or not memory.messages or memory.messages[-1]["role"] != "tool":
+        return
+    if repeats(live, fewer=1):
+        tool = [execution for execution in memory.executions if execution.ran][-1].tool_name
+        memory.messages.append({"role": "user", "content": LOOP.format(tool=tool, times=most - 1)})
 
 
 def print_of(execution: ToolExecution) -> str:

@@ -17,7 +17,7 @@ from .events import Nudged, TurnStarted
 from .keeping import save
 from .live import Live, known
 from .speaking import converse, observe, speak
-from .stops import after_turn, spent
+from .stops import after_turn, spent, state_of
 
 ASK_CONFIDENCE = (
     "How sure are you that the task is done, and done right? "
@@ -116,8 +116,6 @@ async def end_turn(live: Live, nudge: str | None) -> None:
 
 async def reflect(live: Live) -> None:
     """Ask how sure the model is, or the host's own function; it is a claim, and evidence of nothing."""
-    from .stops import state_of
-
     reflexion: Any = live.settings.reflexion
     if callable(reflexion):
         said = reflexion(state_of(live))

@@ -19,16 +19,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from threading import Lock
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from guideway.door import Source, load
 from guideway.runtime.agent.events import Event, RunEnded
 from guideway.runtime.agent.limits import AgentLimits, PriceTable
 from guideway.runtime.agent.live import Live
+from guideway.runtime.agent.outcomes import result_of
 from guideway.runtime.agent.people import Edited
 from guideway.runtime.agent.result import AgentResult
 from guideway.runtime.agent.runner import Runner, Saying, Sink, alone
-from guideway.runtime.agent.settings import Settings
+from guideway.runtime.agent.settings import Settings, check_names
 from guideway.runtime.decisions import Decision
 from guideway.runtime.models.messages import Message, Model
 from guideway.runtime.models.named import model_of
@@ -71,7 +72,7 @@ class AgentConfig:
         parallel: allowed calls of one reply run side by side.
         model_settings: `temperature` …, as the provider takes them.
         predicates: yes-or-no questions of the playbook.
-        on_event: is told every event, of every run.
+        on_event: is told every event, of every run; what it returns is awaited, what it raises is logged.
         session_id: for hooks.
     """
 
@@ -110,6 +111,7 @@ class AgentConfig:
         if self.machine is not None and self.playbook is not None:
             raise HostError("give the agent a machine or a playbook, not both")
         tools = toolset(self.tools)
+        check_names(tools)
         taken = taken_over(self) if self.machine is None and self.playbook is None else {}
         gated = self.machine is not None or self.playbook is not None or bool(taken)
         machine = taken.pop("machine", self.machine)
@@ -119,6 +121,32 @@ class AgentConfig:
         given |= {"model": model_of(self.model), "machine": machine, "tools": tools, "hooks": tuple(self.hooks)}
         given |= taken
         return Settings(**given, open=not gated)
+
+
+class AgentParts(TypedDict, total=False):
+    """The arguments of `AgentConfig` that an `Agent` takes by keyword."""
+
+    machine: Machine | None
+    playbook: Source | None
+    hooks: Iterable[Any]
+    termination: Any
+    reflexion: bool | Callable[[Any], Any]
+    instructions: str
+    limits: AgentLimits
+    prices: PriceTable | None
+    mode: str
+    decisions: Any
+    user: Any
+    journal: Any
+    journal_key: bytes | None
+    poll: float | None
+    clock: Any
+    on_tool_exception: OnToolException
+    parallel: bool
+    model_settings: Mapping[str, Any]
+    predicates: Mapping[str, Callable[[Mapping[str, Any]], bool]] | None
+    on_event: Callable[[Event], Any] | None
+    session_id: str | None
 
 
 class Agent:
@@ -138,7 +166,7 @@ class Agent:
         tools: Iterable[AnyTool] | Mapping[str, AnyTool] = (),
         *,
         config: AgentConfig | None = None,
-        **parts: Any,
+        **parts: Unpack[AgentParts],
     ) -> None:
         self.config = configured(model, tools, config, parts)
         self._runner = Runner(self.config.settings())
@@ -253,9 +281,9 @@ class Agent:
             JournalError: there is no such run, or its entries are not those that were written.
         """
         live = self._runner.recover(run_id, inputs, state)
-        if live.session.outcome is None or said is not None:
-            live = self._runner.tell(live, said)
-        return self._keep(await self._runner.drive(live))
+        if live.session.outcome is not None and said is None:
+            return self._keep(result_of(live))
+        return self._keep(await self._runner.drive(self._runner.tell(live, said)))
 
     def recover_sync(
         self, run_id: str, *, inputs: Mapping[str, Any] | None = None, said: Saying = None, **state: Any
@@ -273,7 +301,7 @@ class Agent:
         return result
 
 
-def configured(model: Any, tools: Any, config: AgentConfig | None, parts: Mapping[str, Any]) -> AgentConfig:
+def configured(model: Any, tools: Any, config: AgentConfig | None, parts: Mapping[str, object]) -> AgentConfig:
     """
     The config that was meant.
 
@@ -287,7 +315,7 @@ def configured(model: Any, tools: Any, config: AgentConfig | None, parts: Mappin
         if name not in names:
             near = get_close_matches(name, names, n=1)
             raise HostError(f"an agent takes no `{name}`" + (f"; did you mean `{near[0]}`?" if near else ""))
-    given = dict(parts)
+    given: dict[str, Any] = dict(parts)
     if model is not None:
         given["model"] = model
     if tools:
