@@ -266,3 +266,33 @@ def test_of_two_processes_that_drive_one_run_one_is_refused(desk: Desk) -> None:
     assert "another process writes to it" in first.err
     assert second.status == 0
     assert desk.done.count("isolate ws-7") == 1
+
+
+def test_a_resumed_run_writes_the_whole_trace_and_draws_the_whole_way(desk: Desk) -> None:
+    """What was before it was resumed, and what came after, in one chain."""
+    desk.run()
+    desk.guideway("approve", "r", desk.asked(), "--by", "lead")
+    ended = desk.resume("--trace", "t.jsonl", "--draw", "way.mmd")
+    kinds = [record["kind"] for record in records.verify((desk.folder / "t.jsonl").read_text())]
+    way = (desk.folder / "way.mmd").read_text()
+
+    assert ended.status == 0
+    assert (kinds[0], kinds.count("settled"), kinds[-1]) == ("started", 2, "ended")
+    assert (desk.folder / "t.jsonl").read_text() == desk.guideway("trace", "r", "--json").out
+    assert "look" in way
+
+
+def test_people_are_heard_while_another_branch_waits_for_time(desk: Desk) -> None:
+    """A wait of a minute does not keep an approval from being carried out at once."""
+    (desk.folder / "both.yaml").write_text(
+        "id: b\nname: B\ntools: {look: {effect: read}, isolate: {}}\nsteps:\n"
+        "  - id: both\n    join: any\n    parallel:\n"
+        "      slow: [{id: rest, wait: 60s}]\n"
+        "      quick: [{id: agree, approval: {ask: Go?, approvers: [lead]}}]\n"
+    )
+    waiting = desk.begin(playbook="both")
+    desk.guideway("approve", "r", desk.asked(), "--by", "lead")
+    ended = desk.end(waiting)
+
+    assert ended.status == 0
+    assert "answer agree approved by lead" in ended.out
