@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import guideway as gw
-from guideway.agent import Agent, AgentConfig, AgentLimits, AgentParts
+from guideway.agent import Agent, AgentConfig, AgentLimits
+from guideway.agent_config import AgentParts
 from guideway.runtime.models.fake import FakeModel, FunctionModel
 from guideway.termination import ConfidenceMet, MaxIterations, ToolCalled
 
