@@ -12,6 +12,7 @@ from guideway.runtime.calls import ToolCall
 from guideway.runtime.hooks.points import AfterModel, BeforeModel, End, Observation
 from guideway.runtime.models.messages import Message, ModelError, ModelReply, ModelRequest, ToolSpec
 from guideway.runtime.models.messages import TextDelta as Piece
+from guideway.statemachine.canonical import normal
 
 from .brief import render_brief
 from .events import ModelReplied, ModelRequested, TextDelta
@@ -140,11 +141,19 @@ def account(live: Live, reply: ModelReply) -> None:
 
 
 def named(live: Live, reply: ModelReply) -> ModelReply:
-    """Every call has an id: those that came without are numbered."""
+    """Every call has an id (those that came without are numbered), and arguments that nobody else can change."""
     count, calls = live.memory.model_calls, []
     for place, call in enumerate(reply.calls, 1):
-        calls.append(call if call.call_id else ToolCall(call.name, call.args, f"call-{count}-{place}"))
+        calls.append(ToolCall(call.name, own(call.args), call.call_id or f"call-{count}-{place}"))
     return replace(reply, calls=tuple(calls))
+
+
+def own(args: Any) -> Any:
+    """A copy of the arguments; what is no JSON object stays as it is, and the gate refuses it."""
+    try:
+        return normal(dict(args)) if isinstance(args, Mapping) else args
+    except ValueError:
+        return dict(args)
 
 
 def hook_ends(live: Live, end: End | None, reply: ModelReply | None = None) -> bool:
