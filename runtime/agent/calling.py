@@ -118,8 +118,8 @@ async def told(live: Live, deal: Deal) -> ToolCall | None:
         deal.verdict, deal.blocked is not None, deal.duration,
     )  # fmt: skip
     deal.told = True
-    await live.hooks.after_tool(point)
     remember(live, deal)
+    await live.hooks.after_tool(point)
     deal.shown, deal.is_error = plain(point.shown), point.is_error
     if point.terminate:
         live.terminate = True

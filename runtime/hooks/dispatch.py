@@ -8,13 +8,17 @@ inside of all of them.  Within a layer the rules of its dialect hold.
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from guideway.runtime.calls import ToolCall
+from guideway.statemachine.canonical import normal
+
 from .layers import Layer
-from .points import AfterModel, AfterTool, AtEnd, BeforeModel, BeforeTool, Observation, Start, Turned
+from .points import UNSET, AfterModel, AfterTool, AtEnd, BeforeModel, BeforeTool, Observation, Start, Turned
 
 log = logging.getLogger("guideway.hooks")
 
@@ -77,18 +81,23 @@ class Hooks:
 
     async def before_tool(self, point: BeforeTool) -> None:
         """A call is about to go to the gate; what a layer has settled, those inside do not see."""
+        point.asked, point.call = own(point.asked), own(point.call)
         for layer in self.layers:
             if not point.settled:
                 await layer.before_tool(point)
+        seal(point)
 
     async def admitted(self, point: BeforeTool) -> None:
         """The gate has allowed a call late; a changed call is another one, and is asked about anew."""
+        point.call = own(point.call)
         for layer in self.layers:
             if not point.settled:
                 await layer.admitted(point)
+        seal(point)
 
     async def after_tool(self, point: AfterTool) -> None:
-        """A call is over."""
+        """A call is over; hooks are given copies, so that what was used and answered stays as it was (S53)."""
+        point.call, point.shown = own(point.call), copy.deepcopy(point.shown)
         for layer in reversed(self.layers):
             await layer.after_tool(point)
 
@@ -107,6 +116,22 @@ class Hooks:
                 await layer.observe(point)
             except Exception:
                 log.exception("a hook failed when it was told of %s", point.type)
+
+
+def own(call: ToolCall) -> ToolCall:
+    """The call, with arguments of its own: whoever keeps the others can change nothing here any more."""
+    return ToolCall(call.name, copy.deepcopy(call.args), call.call_id)
+
+
+def seal(point: BeforeTool) -> None:
+    """Take what hooks have left of a call away from them; a result that is no JSON counts as the tool's error."""
+    point.call = own(point.call)
+    if point.value is UNSET:
+        return
+    try:
+        point.value = normal(point.value)
+    except ValueError as error:
+        point.error, point.value = error, UNSET
 
 
 def layers_of(hooks: Sequence[Any]) -> Iterator[Layer]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from guideway.runtime.calls import ToolCall as Call
 from guideway.runtime.models.messages import ModelReply
+from guideway.statemachine.canonical import normal
 
 from .layers import Layer, asked
 from .methods import Hook, HookAction, HookContext, ToolCall, ToolResult
@@ -114,9 +115,18 @@ async def said(hook: Hook, method: str, ctx: HookContext) -> HookAction | None:
 
 
 def keep(hook: Hook, facts: Facts, action: HookAction | None) -> None:
-    """Save the state that the hook gives; None is a state, too (row 24)."""
-    if action is not None and action.state is not UNSET:
-        facts.hook_states[hook.name] = copy.deepcopy(action.state)
+    """
+    Save the state that the hook gives; None is a state, too (row 24).
+
+    Raises:
+        HookFailedError: it is no JSON, and could not be saved with the run.
+    """
+    if action is None or action.state is UNSET:
+        return
+    try:
+        facts.hook_states[hook.name] = normal(action.state)
+    except ValueError as error:
+        raise HookFailedError(f"the state that the hook {hook.name} gives is no JSON: {error}") from error
 
 
 def seen(call: Call) -> ToolCall:

@@ -83,9 +83,7 @@ class ProviderLayer(Layer):
         """Each may change the arguments or cancel; one that raises cancels: a guard that fails is no open door."""
         for provider in self._with("on_before_tool_call"):
             args = copy.deepcopy(dict(point.call.args)) if isinstance(point.call.args, Mapping) else {}
-            event = BeforeToolCallEvent(
-                point.call.name, point.call.call_id, copy.deepcopy(args), **about(point.facts)
-            )
+            event = BeforeToolCallEvent(point.call.name, point.call.call_id, copy.deepcopy(args), **about(point.facts))
             try:
                 await asked(provider.on_before_tool_call, event)
             except Exception as error:
@@ -94,6 +92,9 @@ class ProviderLayer(Layer):
                 return
             if event.cancel:
                 point.block(event.cancel if isinstance(event.cancel, str) else f"cancelled by {name_of(provider)}")
+                return
+            if not isinstance(event.arguments, Mapping):
+                point.block(f"{name_of(provider)} set the arguments to a {type(event.arguments).__name__}")
                 return
             if event.arguments != args:
                 point.change(args=copy.deepcopy(event.arguments))

@@ -35,7 +35,7 @@ class VerdictLayer(Layer):
     async def after_model(self, point: AfterModel) -> None:
         """Each sees the raw response."""
         for hook in self._hooks:
-            await careful(hook, "after_model", point.reply, info_of(point.facts))
+            await careful(hook, "after_model", copy.deepcopy(point.reply), info_of(point.facts))
 
     async def before_tool(self, point: BeforeTool) -> None:
         """
@@ -122,5 +122,3 @@ async def careful(hook: AgentHooks, method: str, *values: Any) -> None:
         await asked(getattr(hook, method), *values)
     except Exception as error:
         raise HookFailedError(f"the hook {name_of(hook)} failed in {method}: {error}") from error
-
-

@@ -1,292 +1,382 @@
-"""Rows 15 to 26 of the seeds: hooks whose methods return what they want done."""
+"""Rows 15 to 26 of the parity list: seed two's methods."""
 
 from __future__ import annotations
 
+import copy
+import json
 from typing import Any
 
+import pytest
+
 import guideway as gw
-from guideway.agent import Agent, Decision
-from guideway.hooks.methods import HookAction, HookContext, ToolCall, ToolError, ToolResult, hook
-from guideway.hooks.registry import Registry, on_tool_call
-from guideway.hooks.verdict import AgentHooks, RunInfo
-from guideway.runtime.models.fake import FakeModel
+from guideway.agent import Decision
+from guideway.hooks import UNSET, HookFailedError
+from guideway.hooks.methods import Hook, HookAction, HookContext, ToolCall, ToolError, ToolResult, hook
 from guideway.runtime.models.messages import ModelReply
+from guideway.statemachine.errors import HostError
 
 from .kit import (
-    ASKING,
     ISOLATE,
+    LEAD,
+    SAID,
     SIEM,
-    NotedMethods,
-    NotedProvider,
-    Tools,
-    agent,
-    answers,
-    free,
-    words,
+    Desk,
+    after_model,
+    after_tool,
+    at_end,
+    before_model,
+    before_tool,
+    facts,
+    playbook,
+    read,
+    start,
 )
 
 
 def test_row_15_any_object_with_some_of_the_methods_is_a_hook_synchronous_or_not() -> None:
     """
-    Wrapped with `hook` in this dialect, as it is in the native one.
-    """
-    said: list[str] = []
-
-    class Some:
-        def on_start(self, ctx: HookContext) -> None:
-            said.append("start")
-
-        async def after_tool(self, call: ToolCall, result: ToolResult) -> None:
-            said.append(f"after {call.name}")
-
-    class Native:
-        async def on_start(self, point: Any) -> None:
-            said.append("native start")
-
-        def on_end(self, point: Any) -> None:
-            said.append("native end")
-
-    assert free([SIEM, "Done."], hooks=[hook(Some()), Native()]).run_sync("go").success
-    assert said == ["start", "native start", "after query_siem", "native end"]
-
-
-def test_row_16_on_start_once_per_segment_and_it_may_save_state() -> None:
-    """
-    A run that waited for a person has two segments, however many turns.
+    Wrapped, or derived from the base; a plain function and a coroutine are the same.
     """
 
-    class Count:
+    class Plain:
+        def before_tool(self, call: ToolCall) -> ToolCall:
+            call.args["by"] = "plain"
+            return call
+
+    class Waits(Hook):
+        async def before_tool(self, call: ToolCall) -> ToolCall:
+            call.args["and"] = "waits"
+            return call
+
+    point = before_tool([hook(Plain()), Waits()])
+
+    assert point.call.args == {"host": "ws-7", "by": "plain", "and": "waits"}
+    assert ISOLATE.args == {"host": "ws-7"}
+
+
+def test_row_15_what_has_no_method_at_all_is_no_hook() -> None:
+    """
+    An object that nobody would ever ask is a mistake, and named; so is a method with nearly the right name.
+    """
+
+    class Misspelt:
+        def befor_tool(self, point: Any) -> None: ...
+
+    for wrong, words in ((object(), "object is no hook"), (Misspelt(), "did you mean `before_tool`")):
+        with pytest.raises(HostError, match=words):
+            before_tool([wrong])
+
+
+def test_row_16_on_start_is_asked_once_per_segment_and_may_save_state() -> None:
+    """
+    A run that waits and goes on has two segments.
+    """
+
+    class CountRuns:
         def on_start(self, ctx: HookContext) -> HookAction:
             return HookAction(state={"runs": (ctx.hook_state or {}).get("runs", 0) + 1})
 
-    made = agent([SIEM, ISOLATE], playbook=ASKING, hooks=[hook(Count())])
+    made = Desk().agent([SIEM, ISOLATE], playbook=playbook(LEAD), hooks=[hook(CountRuns())])
     waits = made.run_sync("go")
     done = made.send_sync(Decision("approve", "lead"), to=waits)
 
-    assert (waits.status, done.status) == ("suspended", "completed")
-    assert (waits.hook_states, done.hook_states) == ({"Count": {"runs": 1}}, {"Count": {"runs": 2}})
+    assert waits.hook_states == {"CountRuns": {"runs": 1}}
+    assert done.hook_states == {"CountRuns": {"runs": 2}}
 
 
 def test_row_17_before_model_replaces_the_transcript_or_ends_the_run() -> None:
     """
-    The replacement is sent; the run's own transcript stays.
+    The next hook sees the new transcript; after an end nobody is asked.
     """
+    seen: list[Any] = []
 
     class Trim:
         def before_model(self, ctx: HookContext) -> HookAction:
-            if ctx.model_calls >= 1:
-                return HookAction(end=True, output="enough")
-            return HookAction(messages=[{"role": "user", "content": "trimmed"}])
+            return HookAction(messages=[{"role": "user", "content": "short"}])
 
-    model = FakeModel([SIEM, "never asked"])
-    result = Agent(model, Tools().both, hooks=[hook(Trim())]).run_sync("go")
+    class Sees:
+        def before_model(self, ctx: HookContext) -> HookAction | None:
+            seen.append(ctx.messages)
+            return HookAction(end=True, output="enough")
 
-    assert [list(request.messages) for request in model.requests] == [[{"role": "user", "content": "trimmed"}]]
-    assert result.messages[0]["content"] == "go"
-    assert (result.output, result.stop_reason.value) == ("enough", "hook_end")
+    point = before_model([hook(Trim()), hook(Sees()), hook(Sees())])
+
+    assert seen == [[{"role": "user", "content": "short"}]]
+    assert (point.messages, point.end and point.end.output) == (seen[0], "enough")
 
 
-def test_row_18_after_model_sees_the_reply_at_the_end_and_may_replace_it_or_end() -> None:
+def test_row_18_after_model_sees_the_reply_last_and_replaces_it_or_ends() -> None:
     """
-    A hook of verdicts sees the raw reply, and nothing it does to it comes of it (row 28).
+    The replacement is a message, with calls if it has some; what the reply cost stays.
     """
     seen: list[Any] = []
 
     class Replace:
         def after_model(self, ctx: HookContext) -> HookAction:
             seen.append(ctx.messages[-1]["content"])
-            if ctx.model_calls == 2:
-                return HookAction(end=True, output="ended")
             call = {"call_id": "c9", "name": "query_siem", "args": {"hours": 1}}
-            return HookAction(message={"role": "assistant", "content": "", "tool_calls": [call]})
+            return HookAction(message={"role": "assistant", "content": "Better.", "tool_calls": [call]})
 
-    class Raw(AgentHooks):
-        async def after_model(self, response: ModelReply, info: RunInfo) -> None:
-            seen.append(("raw", response.text))
+    class Ends:
+        def after_model(self, ctx: HookContext) -> HookAction:
+            seen.append(ctx.messages[-1]["content"])
+            return HookAction(end=True, output="enough")
 
-    tools = Tools()
-    result = free(["I am done.", "Really."], tools, hooks=[hook(Replace()), Raw()]).run_sync("go")
+    point = after_model([hook(Ends()), hook(Replace())], ModelReply("Raw.", usage=gw.Usage(7)))
 
-    assert seen == [("raw", "I am done."), "I am done.", ("raw", "Really."), "Really."]
-    assert tools.ran == [("query_siem", 1)]
-    assert (result.output, words(result)) == ("ended", ("hook_end", "stopped:hook_end", False))
+    assert seen == ["Raw.", "Better."]
+    assert point.reply.calls == (gw.ToolCall("query_siem", {"hours": 1}, "c9"),)
+    assert (point.reply.usage.tokens, point.end and point.end.output) == (7, "enough")
 
 
-def test_row_19_before_tool_changes_the_call_answers_it_or_fails_it() -> None:
+def test_row_19_before_tool_changes_name_or_arguments_answers_or_fails_the_call() -> None:
     """
-    Name or arguments; a result runs nothing; an error counts as the tool's own.
+    A changed call goes on to the next hook, a result or an error ends the asking; the id stays.
     """
 
-    class Mend:
-        def before_tool(self, call: ToolCall) -> ToolCall | ToolResult | None:
-            match call.args:
-                case {"hours": 1}:
-                    call.args["hours"] = 2
-                    return call
-                case {"hours": 3}:
-                    return ToolCall(call.call_id, "isolate_host", {"host": "ws-7"})
-                case {"hours": 4}:
-                    return ToolResult({"hits": "cached"})
-                case {"hours": 5}:
-                    raise ToolError("no such table")
-            return None
+    class Other:
+        def before_tool(self, call: ToolCall) -> ToolCall:
+            return ToolCall("other id", "query_siem", {"hours": 1})
 
-    tools = Tools()
-    calls = [gw.ToolCall("query_siem", {"hours": hours}) for hours in (1, 3, 4, 5, 6)]
-    result = free([*calls, "Done."], tools, hooks=[hook(Mend())]).run_sync("go")
+    class Cache:
+        def before_tool(self, call: ToolCall) -> ToolResult:
+            return ToolResult({"cached": call.name})
 
-    assert tools.ran == [("query_siem", 2), ("isolate_host", "ws-7"), ("query_siem", 6)]
-    assert answers(result)[2:4] == [{"hits": "cached"}, "ToolError: no such table"]
-    assert [m["is_error"] for m in result.messages if m["role"] == "tool"] == [False, False, False, True, False]
+    class Fails:
+        def before_tool(self, call: ToolCall) -> None:
+            raise ToolError("not today")
+
+    changed, answered, failed = (before_tool([hook(Other()), hook(last)]) for last in (Other(), Cache(), Fails()))
+
+    assert changed.call == gw.ToolCall("query_siem", {"hours": 1}, "c1")
+    assert answered.value == {"cached": "query_siem"}
+    assert (str(failed.error), failed.value) == ("not today", UNSET)
+
+
+def test_row_19_a_result_skips_the_tool_and_is_what_the_model_reads() -> None:
+    """
+    In a run: the tool does not run; the gate has been asked all the same (S53).
+    """
+
+    class Cache:
+        def before_tool(self, call: ToolCall) -> ToolResult | None:
+            return ToolResult("cached") if call.name == "query_siem" else None
+
+    desk = Desk()
+    early = desk.agent([ISOLATE, SIEM, ISOLATE._replace(call_id="c2")], playbook=playbook(), hooks=[hook(Cache())])
+    result = early.run_sync("go")
+
+    assert desk.calls == [("isolate_host", "ws-7")]
+    assert read(result)[1] == "cached"
+    assert "not legal in the step" in read(result)[0]
 
 
 def test_row_20_after_tool_replaces_the_result() -> None:
     """
-    What the model reads; the fact stays what the tool answered (S53).
+    A `ToolResult` or the bare value; None leaves it.
     """
 
-    class Redact:
-        def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult | None:
-            return ToolResult("redacted") if result.value == {"hits": 3} else None
+    class Wrap:
+        def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+            return ToolResult([result.value])
 
-    result = agent([SIEM, ISOLATE], hooks=[hook(Redact())]).run_sync("go")
+    class Leave:
+        def after_tool(self, call: ToolCall, result: ToolResult) -> None:
+            result.value = "forged"
 
-    assert answers(result) == ["redacted", {"ticket": "C-1"}]
-    assert result.tool_executions[0].result == {"hits": 3}
-    assert result.success
+    assert after_tool([hook(Wrap()), hook(Leave()), hook(Wrap())], 1).shown == [[1]]
 
 
-def test_row_21_on_end_always_once_per_segment_and_it_changes_nothing() -> None:
+def test_row_21_on_end_is_asked_always_and_changes_nothing() -> None:
     """
-    Completed, suspended, failed; also where the hook itself fails at the end.
+    Completed, suspended, failed; all hooks hear of it, whatever one raises.
     """
-    ends: list[str] = []
+    seen: list[Any] = []
 
     class Told:
-        def on_end(self, ctx: HookContext, outcome: str) -> HookAction:
-            ends.append(outcome)
-            if outcome == "completed":
-                raise ZeroDivisionError
-            return HookAction(end=True, output="forged")
+        def on_end(self, ctx: HookContext, outcome: str) -> Any:
+            seen.append(outcome)
+            ctx.messages.clear()
+            raise ZeroDivisionError
 
-    made = agent([SIEM, ISOLATE], playbook=ASKING, hooks=[hook(Told())])
+    desk = Desk()
+    made = desk.agent([SIEM, ISOLATE], playbook=playbook(LEAD), hooks=[hook(Told())])
     waits = made.run_sync("go")
     done = made.send_sync(Decision("approve", "lead"), to=waits)
-    failed = agent([RuntimeError("down")], hooks=[hook(Told())]).run_sync("go")
+    broken = desk.agent([RuntimeError("x")], hooks=[hook(Told())]).run_sync("go")
 
-    assert ends == [each.status for each in (waits, done, failed)] == ["suspended", "completed", "failed"]
-    assert done.success
-    assert "forged" not in (waits.output, failed.output)
+    assert seen == ["suspended", "completed", "failed"]
+    assert (done.success, broken.success, len(done.messages) > 0) == (True, False, True)
+    at_end([hook(Told()), hook(Told())])
+    assert len(seen) == 5
 
 
-def test_row_22_befores_in_the_order_of_the_list_and_afters_in_reverse() -> None:
+def test_row_22_start_and_before_in_list_order_the_rest_reversed() -> None:
     """
-    Providers are sorted by priority meanwhile (row 10).
+    The first hook is the outermost.
     """
-    said: list[str] = []
+    seen: list[str] = []
 
-    class Whole(NotedMethods):
-        def on_start(self, ctx: HookContext) -> None:
-            said.append(f"{self.name} start")
+    class Order:
+        def __init__(self, name: str) -> None:
+            self.name = name
 
-        def before_model(self, ctx: HookContext) -> None:
-            said.append(f"{self.name} ask")
+        def __getattr__(self, method: str) -> Any:
+            if not method.startswith(("on_", "before_", "after_")):
+                raise AttributeError(method)
+            return lambda *values: seen.append(f"{method} {self.name}")
 
-        def after_model(self, ctx: HookContext) -> None:
-            said.append(f"{self.name} heard")
+    pair = [hook(Order("a")), hook(Order("b"))]
+    start(pair), before_model(pair), before_tool(pair), after_tool(pair), after_model(pair), at_end(pair)
 
-        def on_end(self, ctx: HookContext, outcome: str) -> None:
-            said.append(f"{self.name} end")
-
-    hooks = [Whole("a", said), Whole("b", said), NotedProvider("late", said, 300), NotedProvider("early", said, 50)]
-    free([SIEM, "Done."], hooks=hooks).run_sync("go")
-
-    model = ["a ask", "b ask", "b heard", "a heard"]
-    tool = ["a>", "b>", "early>", "late>", "late<", "early<", "b<", "a<"]
-    assert said == ["a start", "b start", *model, *tool, *model, "b end", "a end"]
+    assert seen == [
+        "on_start a", "on_start b", "before_model a", "before_model b", "before_tool a", "before_tool b",
+        "after_tool b", "after_tool a", "after_model b", "after_model a", "on_end b", "on_end a",
+    ]  # fmt: skip
 
 
-def test_row_23_an_error_fails_the_run_with_its_cause_and_in_tool_hooks_counts_as_the_tools() -> None:
+@pytest.mark.parametrize("method", ["on_start", "before_model", "after_model"])
+def test_row_23_an_exception_around_the_model_fails_the_run_and_keeps_the_cause(method: str) -> None:
     """
-    A handler of a registry that raises before a tool fails the run instead (row 43); neither opens the gate.
+    The stop reason is `hook_failed`; an answer that is no action counts likewise.
     """
 
-    def broken(*values: Any) -> None:
-        raise ZeroDivisionError("no")
+    class Broken:
+        pass
 
-    found = {}
-    for where in ("on_start", "before_model", "after_model", "before_tool", "after_tool"):
-        made, tools = type("Broken", (), {where: staticmethod(broken)})(), Tools()
-        found[where] = (free([SIEM, "Done."], tools, hooks=[hook(made)]).run_sync("go"), tools.ran)
-    strict = Registry()
-    on_tool_call(strict, broken)
-    tools = Tools()
-    failed = free([SIEM, "Done."], tools, hooks=[strict]).run_sync("go")
+    def raises(ctx: HookContext) -> None:
+        raise ZeroDivisionError("oops")
 
-    for result in (*(found[where][0] for where in ("on_start", "before_model", "after_model")), failed):
-        assert words(result) == ("hook_failed", "stopped:hook_failed", False)
-        assert isinstance(result.error and result.error.__cause__, ZeroDivisionError)
-    assert answers(found["before_tool"][0]) == answers(found["after_tool"][0]) == ["ZeroDivisionError: no"]
-    assert [ran for _, ran in found.values()] == [[], [], [], [], [("query_siem", 24)]]
-    assert tools.ran == []
+    broken = Broken()
+    setattr(broken, method, raises)
+    result = Desk().agent(["Done."], hooks=[hook(broken)]).run_sync("go")
+    setattr(broken, method, lambda ctx: "yes")
+    odd = Desk().agent(["Done."], hooks=[hook(broken)]).run_sync("go")
+
+    assert (result.stop_reason.value, odd.stop_reason.value) == ("hook_failed", "hook_failed")
+    assert isinstance(result.error, HookFailedError)
+    assert isinstance(result.error.__cause__, ZeroDivisionError)
+
+
+def test_row_23_an_exception_around_a_tool_is_the_tools_own_error() -> None:
+    """
+    Before: the tool does not run.  After: it ran, and the model reads the error.
+    """
+
+    class Broken:
+        def before_tool(self, call: ToolCall) -> None:
+            if call.name == "isolate_host":
+                raise ToolError("not today")
+
+        def after_tool(self, call: ToolCall, result: ToolResult) -> None:
+            if call.name == "query_siem":
+                raise ZeroDivisionError("oops")
+
+    desk = Desk()
+    result = desk.agent([SIEM, ISOLATE, "Done."], hooks=[hook(Broken())]).run_sync("go")
+
+    assert desk.calls == [("query_siem", 24)]
+    assert read(result)[0] == "ZeroDivisionError: oops"
+    assert "not today" in read(result)[1]
 
 
 def test_row_24_state_is_kept_by_name_and_unset_is_not_none() -> None:
     """
-    By the `name`, else by the class; each hook has its own.
+    The `name` attribute, else the class; None is saved, unset keeps what was; what is no JSON fails the run.
     """
-    seen: list[Any] = []
 
     class Named:
         name = "mine"
 
+        def __init__(self, action: HookAction) -> None:
+            self.action = action
+
         def before_model(self, ctx: HookContext) -> HookAction:
-            seen.append(ctx.hook_state)
-            return (HookAction(state={"n": 1}), HookAction(), HookAction(state=None))[min(ctx.model_calls, 2)]
+            return self.action
 
-    class Unnamed:
-        def on_start(self, ctx: HookContext) -> HookAction:
-            return HookAction(state=[1])
+    known = facts(hook_states={"mine": 1, "Other": 2})
+    before_model([hook(Named(HookAction()))], known)
+    assert known.hook_states == {"mine": 1, "Other": 2}
 
-    result = free([SIEM, ISOLATE, SIEM, "Done."], hooks=[hook(Named()), hook(Unnamed())]).run_sync("go")
+    before_model([hook(Named(HookAction(state=None)))], known)
+    assert known.hook_states == {"mine": None, "Other": 2}
 
-    assert seen == [None, {"n": 1}, {"n": 1}, None]
-    assert result.hook_states == {"mine": None, "Unnamed": [1]}
+    with pytest.raises(HookFailedError, match="the state that the hook mine gives is no JSON"):
+        before_model([hook(Named(HookAction(state={1, 2})))], known)
+    json.dumps(known.hook_states)
 
 
-def test_row_25_the_context_shows_the_run_and_writes_to_it_are_ignored() -> None:
+def test_row_25_the_context_tells_of_the_run_and_writes_are_ignored() -> None:
     """
-    Run id, transcript, model calls, own state, the whole state with what `run` was given by keyword.
+    Run id, transcript, count of model calls, own state, the whole state with what was given by keyword.
     """
-    seen: list[tuple[Any, ...]] = []
+    seen: list[HookContext] = []
 
-    class Look:
+    class Looks:
         def before_model(self, ctx: HookContext) -> None:
-            seen.append((ctx.run_id, len(ctx.messages), ctx.model_calls, ctx.hook_state, ctx.state["team"]))
-            ctx.messages.clear()
-            ctx.state["team"] = "forged"
-            ctx.state["outcome"] = "success"
+            seen.append(copy.deepcopy(ctx))
+            ctx.state["team"] = ctx.messages[0]["content"] = "forged"
 
-    model = FakeModel([SIEM, "Done."])
-    result = Agent(model, Tools().both, hooks=[hook(Look())]).run_sync("go", run_id="r1", team="blue")
+    Desk().agent([SIEM, "Done."], hooks=[hook(Looks())]).run_sync("go", run_id="r-1", team="blue")
 
-    assert seen == [("r1", 1, 0, None, "blue"), ("r1", 3, 1, None, "blue")]
-    assert [len(request.messages) for request in model.requests] == [1, 3]
-    assert result.run_id == "r1"
+    assert [(ctx.run_id, ctx.model_calls, ctx.hook_state) for ctx in seen] == [("r-1", 0, None), ("r-1", 1, None)]
+    assert [ctx.state["team"] for ctx in seen] == ["blue", "blue"]
+    assert seen[1].messages[0] == {"role": "user", "content": "go"}
 
 
-def test_row_26_a_hook_that_ends_the_run_has_its_own_stop_reason_and_output() -> None:
+def test_row_26_an_end_by_hook_has_a_reason_and_an_output_of_its_own() -> None:
     """
-    It is no success: the playbook has not said so.
+    The seed's example: no third model call, and no success that the playbook does not know of.
     """
 
-    class Stop:
+    class StopAfterTwoCalls:
         def before_model(self, ctx: HookContext) -> HookAction | None:
-            if ctx.model_calls >= 1:
-                return HookAction(end=True, output={"why": "too many model calls"})
-            return None
+            return HookAction(end=True, output="stopped: too many model calls") if ctx.model_calls >= 2 else None
 
-    result = agent([SIEM, ISOLATE], hooks=[hook(Stop())]).run_sync("go")
+    made = Desk().agent([SIEM, SIEM._replace(call_id="c2")] * 2, playbook=playbook(), hooks=[hook(StopAfterTwoCalls())])
+    result = made.run_sync("go")
 
-    assert words(result) == ("hook_end", "stopped:hook_end", False)
-    assert result.output == {"why": "too many model calls"}
+    assert (result.stop_reason.value, result.output, result.model_calls) == (
+        "hook_end", "stopped: too many model calls", 2,
+    )  # fmt: skip
+    assert not result.success
+
+
+def test_a_result_that_is_no_json_is_the_calls_error() -> None:
+    """
+    Nothing that could not be written down stands for a result.
+    """
+
+    class Odd:
+        def before_tool(self, call: ToolCall) -> ToolResult:
+            return ToolResult({1, 2})
+
+    point = before_tool([hook(Odd())])
+
+    assert (point.value, isinstance(point.error, ValueError)) == (UNSET, True)
+
+
+def test_arguments_that_were_no_json_stay_the_models_words() -> None:
+    """
+    A hook that gives the call back as it was does not mend it: the gate still reads what the model wrote.
+    """
+
+    class Same:
+        def before_tool(self, call: ToolCall) -> ToolCall:
+            return call
+
+    broken: Any = "{host: "
+
+    assert before_tool([hook(Same())], gw.ToolCall("isolate_host", broken, "c1")).call.args == broken
+
+
+def test_the_transcript_is_given_as_copies() -> None:
+    """
+    A hook that writes into what it was shown changes nothing, for the loop or for the next hook.
+    """
+
+    class Writes:
+        def after_model(self, ctx: HookContext) -> None:
+            ctx.messages[-1]["content"] = "forged"
+
+    assert after_model([hook(Writes()), hook(Writes())]).messages == [SAID, ModelReply("Done.").as_message()]

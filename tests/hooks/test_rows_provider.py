@@ -21,7 +21,20 @@ from guideway.playbooks.models import Playbook
 from guideway.runtime.models.messages import ModelReply
 from guideway.statemachine.errors import HostError
 
-from .kit import ISOLATE, SAID, SIEM, Desk, after_model, after_tool, before_model, before_tool, playbook, ran, read, start
+from .kit import (
+    ISOLATE,
+    SAID,
+    SIEM,
+    Desk,
+    after_model,
+    after_tool,
+    before_model,
+    before_tool,
+    playbook,
+    ran,
+    read,
+    start,
+)
 
 BOOK = {"id": "b", "name": "B", "steps": [{"id": "look", "description": "Look", "expected_tools": ["query_siem"]}]}
 
@@ -30,20 +43,19 @@ class Noting(HookProvider):
     """Notes who is asked, in which order."""
 
     def __init__(self, name: str, priority: int, seen: list[str]) -> None:
-        self._name, self._priority, self.seen = name, priority, seen
+        self._name, self.priority, self.seen = name, priority, seen
 
     @property
     def name(self) -> str:
+        """The name it was given."""
         return self._name
 
-    @property
-    def priority(self) -> int:
-        return self._priority
-
     async def on_before_tool_call(self, event: BeforeToolCallEvent) -> None:
+        """Note it."""
         self.seen.append(f"before {self.name}")
 
     async def on_after_tool_call(self, event: AfterToolCallEvent) -> None:
+        """Note it."""
         self.seen.append(f"after {self.name}")
 
 
@@ -57,7 +69,7 @@ def test_row_10_a_playbook_in_the_config_gates_and_a_hook_by_hand_does_so_too() 
     by_hand.agent([ISOLATE, SIEM, "Done."], hooks=[hook]).run_sync("go")
 
     assert by_config.calls == by_hand.calls == [("query_siem", 24)]
-    assert hook.priority == HookPriority.SECURITY_DEFAULT == 50
+    assert (hook.priority, int(HookPriority.SECURITY_DEFAULT)) == (50, 50)
 
 
 def test_row_10_priority_counts_and_not_the_place_in_the_list() -> None:
@@ -102,8 +114,7 @@ def test_row_11_the_reason_is_what_the_model_reads_and_after_hooks_do_not_see_th
 
     assert read(result)[1] == "not on a Friday"
     assert desk.calls == [("query_siem", 24)]
-    assert seen == ["after n"] if Noting("n", 300, seen).priority < Cancel().priority else True
-    assert seen.count("after n") == 1
+    assert seen == ["before n", "after n"]
 
 
 def test_row_11_a_cancel_once_set_stays() -> None:

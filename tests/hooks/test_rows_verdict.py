@@ -40,19 +40,24 @@ class Noting(AgentHooks):
         self.name, self.seen = name, seen
 
     async def before_model(self, request: BeforeModel, info: RunInfo) -> None:
+        """Note it."""
         self.seen.append(f"before_model {self.name}")
 
     async def after_model(self, response: ModelReply, info: RunInfo) -> None:
+        """Note it."""
         self.seen.append(f"after_model {self.name}")
 
     async def before_tool(self, call: ToolCall, ctx: ToolContext) -> HookAction:
+        """Note it."""
         self.seen.append(f"before_tool {self.name}")
         return Continue()
 
     async def after_tool(self, call: ToolCall, output: ToolOutput, ctx: ToolContext) -> None:
+        """Note it."""
         self.seen.append(f"after_tool {self.name}")
 
     async def on_outcome(self, outcome: AgentOutcome, info: RunInfo) -> None:
+        """Note it."""
         self.seen.append(f"on_outcome {self.name}")
 
 
@@ -64,6 +69,7 @@ class Says(AgentHooks):
         self.saw: list[Any] = []
 
     async def before_tool(self, call: ToolCall, ctx: ToolContext) -> Any:
+        """Answer."""
         if call.name != self.tool:
             return Continue()
         self.saw.append(call.args)
@@ -77,6 +83,7 @@ class Hears(AgentHooks):
         self.told: list[tuple[str, Any, bool]] = []
 
     async def after_tool(self, call: ToolCall, output: ToolOutput, ctx: ToolContext) -> None:
+        """Keep it."""
         self.told.append((call.name, dict(call.args), output.is_error))
 
 
@@ -278,7 +285,7 @@ def test_row_34_unknown_tools_failures_and_denials_are_errors_that_the_model_rea
         raise ZeroDivisionError("oops")
 
     desk = Desk()
-    replies = [gw.ToolCall("no_such_tool", {}, "c1"), gw.ToolCall("broken", {}, "c2"), ISOLATE._replace(call_id="c3"),
+    replies: list[Any] = [gw.ToolCall("no_such_tool", {}, "c1"), gw.ToolCall("broken", {}, "c2"), ISOLATE._replace(call_id="c3"),
                "Done."]  # fmt: skip
     made = gw.Agent(gw.FakeModel(replies), [desk.isolate_host, broken], hooks=[Says(Block("denied"))])
     result = made.run_sync("go")
