@@ -14,7 +14,7 @@ import pytest
 import guideway as gw
 from guideway.agent import Agent, Decision
 from guideway.runtime.journal import Control, JsonLinesJournal, MemoryJournal, SqliteJournal, verify
-from guideway.runtime.models.fake import FakeModel
+from guideway.runtime.models.fake import FakeModel, FunctionModel
 
 from .kit import ASKING, ISOLATE, SIEM, Tools, agent, answers, words
 
@@ -173,3 +173,60 @@ def test_a_journal_that_fails_ends_the_run_before_the_tool_runs() -> None:
     with pytest.raises(gw.JournalError, match="full"):
         agent([SIEM], tools, journal=Full()).run_sync("go")
     assert tools.ran == []
+
+
+def next_legal(request: Any) -> Any:
+    """A model that calls what is offered."""
+    names = [tool.name for tool in request.tools]
+    return next((call for call in (SIEM, ISOLATE) if call.name in names), "nothing to do")
+
+
+def test_cut_off_at_any_entry_nothing_runs_twice_and_nothing_is_lost() -> None:
+    """
+    A run taken up from every prefix of its journal: what may have happened is asked about, all else is done once.
+    """
+    whole, tools = MemoryJournal(), Tools()
+    made = Agent(FunctionModel(next_legal), tools.both, playbook=PLAIN, journal=whole)
+    assert made.run_sync("An alert.", run_id="r1").success
+    entries = list(whole.read("r1"))
+    for kept in range(1, len(entries) + 1):
+        cut, later = MemoryJournal(), Tools()
+        cut.append("r1", entries[:kept])
+        text = "".join(entry.text for entry in entries[:kept])
+        done = [name for name in ("query_siem", "isolate_host") if f'"ok","step":"{step_of(name)}"' in text]
+        agent_ = Agent(FunctionModel(next_legal), later.both, playbook=PLAIN, journal=cut,
+                       decisions=lambda question: Decision("happened", "lead", result={"ticket": "C-1"}))  # fmt: skip
+        result = taken_up(agent_, kept)
+
+        assert result.success, (kept, result.reason)
+        admitted = '"tool":"isolate_host","verdict":"allow"' in text
+        assert kept < len(entries) or (admitted and len(done) == 2)
+        assert not ({*done} | ({"isolate_host"} if admitted else set())) & {name for name, _ in later.ran}, kept
+        assert max([0, *(later.ran.count(call) for call in later.ran)]) <= 1
+
+
+def step_of(tool: str) -> str:
+    """The step that asks for a tool."""
+    return {"query_siem": "enrich", "isolate_host": "contain"}[tool]
+
+
+def taken_up(agent_: Agent, kept: int) -> Any:
+    """The run to its end; one that was cut off before anything was said begins with nothing to say."""
+    try:
+        return agent_.recover_sync("r1")
+    except gw.HostError:
+        assert kept == 1
+        return agent_.run_sync("An alert.", run_id="r2")
+
+
+def test_a_run_that_has_ended_comes_back_ended() -> None:
+    """
+    With its whole transcript, and without anybody being asked anything.
+    """
+    journal = MemoryJournal()
+    first = agent([SIEM, ISOLATE], journal=journal).run_sync("go", run_id="r1")
+    again = agent([], journal=journal).recover_sync("r1")
+
+    assert words(again) == words(first) == ("complete", "success", True)
+    assert again.messages == first.messages
+    assert again.usage == first.usage
