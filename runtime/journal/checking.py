@@ -95,7 +95,7 @@ def replay(
     digest = plan_of(machine).definition.digest
     body = started(began, machine, digest if knows(journal, run, digest) else None)
     definition, given = plan_of(machine).definition, given_again(body, inputs or {})
-    veil = Veil(run, body["nonce"], definition, given, vault)
+    veil = Veil(run, body["nonce"], definition, given, vault, key)
     veil.confirm(body["checks"])
     asked = Asked(predicates)
     asked.feed(body.get("asked", ()))

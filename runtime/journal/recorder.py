@@ -121,7 +121,7 @@ class Recorder:
         self._append(entries)
 
     def _body(self, event: Event, records: Sequence[Record], answers: list[Any]) -> dict[str, Any]:
-        data, shown = event_json(event), [to_json(record) for record in records]
+        data, shown = self._veil.escape(event_json(event)), [to_json(record) for record in records]
         body: dict[str, Any] = {"verb": event.verb, "now": stamp(event.now)}
         before = self._veil.numbered
         if self._places is not None:
@@ -145,7 +145,7 @@ class Recorder:
     def _snapshot(self) -> Entry:
         """All there is to go on from; what is hidden in it is hidden as in events."""
         session, before = self._session, self._veil.numbered
-        data = write(session._run) if session is not None else {}
+        data = self._veil.escape(write(session._run)) if session is not None else {}
         if self._places is not None:
             data = self._places.snapshot(data)
         self._lost = self._veil.numbered > before

@@ -92,7 +92,7 @@ def rebuild(
     body = started(began, machine, moved(journal, run))
     definition = plan_of(machine).definition
     given = given_again(body, inputs or {})
-    veil = Veil(run, body["nonce"], definition, given, vault)
+    veil = Veil(run, body["nonce"], definition, given, vault, key)
     veil.confirm(body["checks"])
     redactor, asked = Redactor(definition, given), Asked(predicates)
     asked.feed(body.get("asked", ()))

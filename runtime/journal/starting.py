@@ -64,12 +64,13 @@ def start(
         machine, inputs=inputs, now=now, run_id=run, started_by=started_by, predicates=asked or None, mode=mode
     )
     given = copy(dict(inputs or {}))
-    veil = Veil(run, secrets.token_hex(8), definition, given, vault)
+    veil = Veil(run, secrets.token_hex(8), definition, given, vault, key)
     redactor = Redactor(definition, given)
     recorder = Recorder(journal, Chain(run, key), veil, redactor, asked)
     body = {
         "schema": SCHEMA, "playbook": definition.id, "digest": definition.digest, "mode": mode,
-        "started_by": started_by, "now": stamp(session.now), "inputs": veil.cover(given), "nonce": veil._nonce,
+        "started_by": started_by, "now": stamp(session.now), "inputs": veil.cover(veil.escape(given)),
+        "nonce": veil._nonce,
         "checks": veil.checks(), "asked": asked.flush(),
         "records": [redactor.record(to_json(record)) for record in session.records],
     }  # fmt: skip

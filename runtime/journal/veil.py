@@ -9,6 +9,7 @@ write one that is taken for it.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
@@ -19,6 +20,10 @@ from guideway.statemachine.canonical import canonical
 from guideway.statemachine.definition import Definition
 from guideway.statemachine.errors import HostError
 
+from .keys import derived
+
+LITERAL = "!"
+"""The mark that stands for the beginning of a mark, where somebody has written one."""
 SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 """Cost of the check of a secret input (RFC 7914, section 2, for interactive use): about 50 ms a guess."""
 
@@ -50,21 +55,33 @@ class Veil:
 
     def __init__(
         self, run: str, nonce: str, definition: Definition, inputs: Mapping[str, Any], vault: Vault | None = None,
-        numbered: int = 0,
+        key: bytes | None = None,
     ) -> None:  # fmt: skip
         self._run, self._nonce, self._vault = run, nonce, vault
-        self._mark = re.compile(re.escape(f"{HIDDEN}{{{nonce}.") + r"([^{}]*)\}")
+        self._pepper = b"" if key is None else derived(key, "inputs")
+        self._begin = f"{HIDDEN}{{{nonce}."
+        self._mark = re.compile(re.escape(self._begin) + r"([^{}]*)\}")
         self.secrets: dict[str, Any] = dict(secrets_of(definition, inputs))
-        self._by_text = sorted(
-            ((str(v), k) for k, v in self.secrets.items() if isinstance(v, str) and len(v) >= SHORTEST),
-            key=lambda pair: len(pair[0]), reverse=True,
-        )  # fmt: skip
+        self._by_text = {v: k for k, v in self.secrets.items() if isinstance(v, str) and len(v) >= SHORTEST}
+        longest_first = sorted(self._by_text, key=len, reverse=True)
+        self._texts = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
         self._whole = {(type(value), value): name for name, value in self.secrets.items()}
-        self.numbered = numbered
+        self.numbered = 0
         """secrets that are no input, and that were given a number"""
 
     def _token(self, name: str) -> str:
         return f"{HIDDEN}{{{self._nonce}.{name}}}"
+
+    def escape(self, value: Any) -> Any:
+        """
+        A copy in which nothing reads like a mark; before anything is covered.
+
+        Whoever can read the journal could say a mark, and have it filled with the secret when the run is resumed.
+        """
+        if self._begin not in json.dumps(value, ensure_ascii=False):
+            return value
+        literal = self._token(LITERAL)
+        return mapped(value, lambda leaf: leaf.replace(self._begin, literal) if isinstance(leaf, str) else leaf)
 
     def cover(self, value: Any) -> Any:
         """A copy with the values of sensitive inputs replaced by their marks, wherever they stand."""
@@ -77,9 +94,8 @@ class Veil:
             return leaf
         if name is not None:
             return self._token(name)
-        if isinstance(leaf, str):
-            for text, key in self._by_text:
-                leaf = leaf.replace(text, self._token(key)) if text in leaf else leaf
+        if isinstance(leaf, str) and self._texts is not None:  # at once, so that no secret is found inside a mark
+            return self._texts.sub(lambda found: self._token(self._by_text[found[0]]), leaf)
         return leaf
 
     def cover_marked(self, value: Any, clean: Any) -> Any:
@@ -105,7 +121,8 @@ class Veil:
         self.numbered += 1
         name = f"#{self.numbered}"
         if self._vault is not None:
-            self._vault.put(self._run, name, leaf)
+            whole = leaf.replace(self._token(LITERAL), self._begin) if isinstance(leaf, str) else leaf
+            self._vault.put(self._run, name, whole)
         return self._token(name)
 
     def uncover(self, value: Any) -> Any:
@@ -136,6 +153,8 @@ class Veil:
         return self._mark.sub(lambda found: str(self._secret(found[1])), leaf)
 
     def _secret(self, name: str) -> Any:
+        if name == LITERAL:
+            return self._begin
         found = self.secrets.get(name)
         if found is None and self._vault is not None and name.startswith("#"):
             found = self._vault.get(self._run, name)
@@ -150,7 +169,7 @@ class Veil:
 
     def checks(self) -> dict[str, str]:
         """By which a secret input is known again, at a cost that makes guessing slow."""
-        return {name: check(value, self._nonce) for name, value in self.secrets.items()}
+        return {name: check(value, self._nonce, self._pepper) for name, value in self.secrets.items()}
 
     def confirm(self, checks: Mapping[str, str]) -> None:
         """
@@ -163,7 +182,7 @@ class Veil:
             of = name.rpartition(".")[0]
             if name not in self.secrets:
                 raise HostError(f"run {self._run} was started with the sensitive input `{of}`; give it again, inputs=…")
-            if check(self.secrets[name], self._nonce) != known:
+            if check(self.secrets[name], self._nonce, self._pepper) != known:
                 raise HostError(f"the sensitive input `{of}` is not the one that run {self._run} was started with")
 
 
@@ -175,9 +194,9 @@ def secrets_of(definition: Definition, inputs: Mapping[str, Any]) -> Iterator[tu
         yield from ((f"{name}.{index}", leaf) for index, leaf in enumerate(hidden_leaves(value, clean)))
 
 
-def check(value: Any, nonce: str) -> str:
-    """A slow hash of one secret."""
-    return hashlib.scrypt(canonical(value), salt=nonce.encode(), dklen=16, **SCRYPT).hex()
+def check(value: Any, nonce: str, pepper: bytes) -> str:
+    """A slow hash of one secret; with a key, one that cannot even be guessed without it."""
+    return hashlib.scrypt(canonical(value), salt=nonce.encode() + pepper, dklen=16, **SCRYPT).hex()
 
 
 def mapped(value: Any, change: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -180,3 +181,45 @@ def test_a_note_with_calls_in_it_hides_what_their_tools_mark() -> None:
     assert "in the name of the law" in written
     for known in (vault, None):  # a note moves nothing, so what is lost in it does not matter
         rebuild(journal, "r", machine(), inputs=GIVEN, vault=known)
+
+
+MARKS = ["•••{NONCE.token.0}", "a •••{NONCE. b", "•••{NONCE.!}", "•••{NONCE.#1}", "•••••{NONCE."]
+
+
+@pytest.mark.parametrize("said", MARKS)
+def test_who_has_read_the_journal_cannot_have_a_mark_filled(said: str) -> None:
+    """
+    An agent that knows the number of the run's marks writes one: it is text, before a crash and after it.
+    """
+    told = gw.load({"id": "p", "name": "P", "inputs": {"token": {"type": "string", "sensitive": True}},
+                    "tools": {"look": {"effect": "read"}, "tell": {"effect": "read"}}, "steps": [
+        {"id": "look", "description": "L", "expected_tools": ["look"]},
+        {"id": "tell", "call": {"tool": "tell", "args": {"text": "{{ facts.look.echo }}"}}}]})  # fmt: skip
+    journal = MemoryJournal()
+    session = start(journal, told, run_id="r", inputs={"token": SECRETS["input"]})
+    mark = said.replace("NONCE", json.loads(next(journal.read("r")).text)["body"]["nonce"])
+    session.propose([gw.ToolCall("look", {mark: mark}, "c1")])
+    session.observe("c1", gw.Succeeded({"echo": mark, "token": SECRETS["input"]}))
+    before = [command.args for command in session.commands if isinstance(command, gw.RunCall)]
+    later = resume(journal, "r", told, inputs={"token": SECRETS["input"]})
+    again = [command.args for command in later.commands if isinstance(command, gw.RunCall)]
+
+    assert before == again == [{"text": mark}]
+    assert not any(SECRETS["input"] in stored.text for stored in journal.read("r"))
+    assert replay(journal, "r", told, inputs={"token": SECRETS["input"]}).events == 3
+
+
+def test_a_secret_that_stands_in_the_mark_of_another_breaks_no_mark() -> None:
+    """
+    One secret is the name of the other's input: both are hidden, and both come back.
+    """
+    two = {name: {"type": "string", "sensitive": True} for name in ("token", "word")}
+    told = gw.load({"id": "p", "name": "P", "inputs": two, "tools": {"look": {"effect": "read"}}, "steps": [
+        {"id": "look", "call": {"tool": "look", "args": {"a": "{{ inputs.token }}-{{ inputs.word }}"}}}]})  # fmt: skip
+    given = {"token": "hunter2-hunter2", "word": "token"}
+    journal = MemoryJournal()
+    session = start(journal, told, run_id="r", inputs=given, key=b"k" * 32)
+    later = resume(journal, "r", told, inputs=given, key=b"k" * 32)
+
+    assert [c.args for c in session.commands if isinstance(c, gw.RunCall)] == [{"a": "hunter2-hunter2-token"}]
+    assert [c.args for c in later.commands if isinstance(c, gw.RunCall)] == [{"a": "hunter2-hunter2-token"}]
