@@ -285,8 +285,8 @@ def test_row_34_unknown_tools_failures_and_denials_are_errors_that_the_model_rea
         raise ZeroDivisionError("oops")
 
     desk = Desk()
-    replies: list[Any] = [gw.ToolCall("no_such_tool", {}, "c1"), gw.ToolCall("broken", {}, "c2"), ISOLATE._replace(call_id="c3"),
-               "Done."]  # fmt: skip
+    replies: list[Any] = [gw.ToolCall("no_such_tool", {}, "c1"), gw.ToolCall("broken", {}, "c2"),
+               ISOLATE._replace(call_id="c3"), "Done."]  # fmt: skip
     made = gw.Agent(gw.FakeModel(replies), [desk.isolate_host, broken], hooks=[Says(Block("denied"))])
     result = made.run_sync("go")
 
