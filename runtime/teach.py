@@ -34,6 +34,7 @@ REASONS: Mapping[str, str] = {
     "control": "the step cannot be left that way",
     "interrupted": "the program stopped before it was decided; propose it again",
     "after_failed": "a call before it in the same reply did not succeed; look at that first",
+    "too_early": "it ran while it should have waited",
     "left": "the step it was meant for is over",
     "expired": "nobody approved it in time",
     "approval": "the question to the approver cannot be written",
