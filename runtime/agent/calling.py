@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from guideway.runtime.calls import Substituted, ToolCall
 from guideway.runtime.hooks.points import AfterTool, BeforeTool
+from guideway.runtime.models.messages import Message
 from guideway.runtime.verdicts import Verdict
 from guideway.statemachine.canonical import normal
 from guideway.statemachine.termination.state import ToolExecution
@@ -113,9 +115,10 @@ async def told(live: Live, deal: Deal) -> ToolCall | None:
         if deal.call_id in live.pool:
             live.pool.leave(deal.call_id)
         deal.show("nobody waits for it any more: its step is over", True)
+    error = str(deal.shown) if deal.is_error else None
     point = AfterTool(
-        live.facts(), deal.used, deal.ran, deal.shown, deal.is_error, str(deal.shown) if deal.is_error else None,
-        deal.verdict, deal.blocked is not None, deal.duration,
+        live.facts(), deal.used, deal.ran, copy.deepcopy(deal.shown), deal.is_error, error, deal.verdict,
+        deal.blocked is not None, deal.duration,
     )  # fmt: skip
     deal.told = True
     remember(live, deal)
@@ -146,7 +149,7 @@ def renumbered(live: Live, deal: Deal, call: ToolCall) -> ToolCall | None:
 def remember(live: Live, deal: Deal) -> None:
     """Keep what came of the call, for conditions and for the result: what the tool said, not what hooks show (S53)."""
     allowed = deal.blocked is None and (deal.verdict is None or deal.verdict.allowed)
-    result, error = (None, str(deal.shown)) if deal.is_error else (deal.shown, None)
+    result, error = (None, str(deal.shown)) if deal.is_error else (plain(deal.shown), None)
     args: Any = deal.used.args if isinstance(deal.used.args, str) else plain(dict(deal.used.args))
     ran = deal.ran or is_evidence(live, deal)
     live.memory.executions.append(ToolExecution(deal.used.name, args, result, error, deal.call_id, allowed, ran))
@@ -173,6 +176,18 @@ def read_back(live: Live) -> None:
             "is_error": last.is_error,
         })  # fmt: skip
     memory.deals = []
+
+
+def mend(live: Live) -> None:
+    """A reply whose calls never came so far is answered all the same: providers refuse a transcript with open calls."""
+    messages = live.memory.messages
+    last: Message = messages[-1] if messages else {}
+    if last.get("role") == "assistant" and not live.memory.deals:
+        for call in last.get("tool_calls", ()):
+            messages.append({
+                "role": "tool", "call_id": call["call_id"], "name": call["name"], "is_error": True,
+                "content": "the call did not run",
+            })  # fmt: skip
 
 
 def plain(value: Any) -> Any:

@@ -154,12 +154,12 @@ class Live:
         if self.end is not None:
             return
         self.end = Stopped(reason, stop_reason, output, error)
+        self.wake.set()
         if session and self.session.outcome is None:
             try:
                 self.take(self.session.stop(reason, goal=goal, now=self.clock.now()).verdicts)
             except HostError:
                 self.tell()  # it is ending already
-        self.wake.set()
 
     def deal(self, call_id: str) -> Deal | None:
         """The call of the open turn under that id; of two with one id the one that may run."""

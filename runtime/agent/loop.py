@@ -11,13 +11,13 @@ import asyncio
 import contextlib
 from datetime import timedelta
 
-from guideway.runtime.calls import Unknown
 from guideway.runtime.hooks.points import AtEnd, HookFailedError, Start
 from guideway.runtime.situation import open_steps, overtaken
 from guideway.runtime.verdicts import Wait
 from guideway.statemachine.errors import GuidewayError
 
 from . import people, working
+from .calling import mend
 from .events import RunEnded, RunStarted, TerminateEvent, Waiting
 from .keeping import pending, save
 from .live import OWN_STATE, Live, known
@@ -38,12 +38,7 @@ async def run_segment(live: Live) -> AgentResult:
     memory.segments += 1
     live.emit(RunStarted(memory.run_id, memory.prompt, memory.segments))
     try:
-        if await started(live):
-            await drive(live)
-        await leave(live)
-    except HookFailedError as error:
-        live.stop("hook_failed", "hook_failed", error=error)
-        await leave(live)
+        await lived(live)
     except asyncio.CancelledError as error:
         live.stop("interrupted", "interrupted", error=error, session=False)
         await leave(live)
@@ -55,6 +50,16 @@ async def run_segment(live: Live) -> AgentResult:
         await ended(live)
         raise
     return await ended(live)
+
+
+async def lived(live: Live) -> None:
+    """From the start to the end; what a hook raises ends the run (row 23)."""
+    try:
+        if await started(live):
+            await drive(live)
+    except HookFailedError as error:
+        live.stop("hook_failed", "hook_failed", error=error)
+    await leave(live)
 
 
 async def started(live: Live) -> bool:
@@ -89,7 +94,7 @@ async def step(live: Live) -> bool:
     if working.collect(live) or people.collect(live) or await working.begin(live):
         return True
     if live.pool.awaited:
-        await wait(live, live.real(live.due()))
+        await wait(live, beside_work=True)
         return True
     if people.put(live) or people.deliver(live):
         return True
@@ -97,7 +102,7 @@ async def step(live: Live) -> bool:
         if live.session.outcome is not None or not (live.turn_open or open_deals(live)):
             await finish(live)
             return True
-    elif open_steps(live.session) and (not live.memory.talking or await people.answered(live)):
+    elif open_steps(live.session) and (not live.memory.talking or people.answered(live)):
         if not await sit_out(live):
             await turn(live)
         return True
@@ -109,12 +114,11 @@ def open_deals(live: Live) -> bool:
     return any(not deal.over and pending(live.session, deal) for deal in live.memory.deals)
 
 
-async def wait(live: Live, due: object = None) -> None:
+async def wait(live: Live, *, beside_work: bool = False) -> None:
     """Wait for a call, a decision, or a time, whichever comes first; what falls due is let happen."""
-    tasks = [*live.pool.tasks, *live.questions.values()]
-    time = live.due()
-    await live.rest(tasks, time if due is not None else None)
-    if time is not None and live.clock.now() >= time:
+    tasks, due = [*live.pool.tasks, *live.questions.values()], live.due()
+    await live.rest(tasks, live.real(due) if beside_work else due)
+    if due is not None and live.clock.now() >= due:
         live.tick()
         leave_behind(live)
 
@@ -133,7 +137,7 @@ async def pass_time(live: Live) -> bool:
     if times or live.questions or len(live.pool):
         if times and not live.questions and not len(live.pool):
             live.emit(Waiting(live.session.waiting, min(times)))
-        await wait(live, live.due())
+        await wait(live)
         if times and not live.questions:
             live.put.clear()  # who put a question off may be asked again after a while
         return True
@@ -147,13 +151,15 @@ async def pass_time(live: Live) -> bool:
 
 async def sit_out(live: Live) -> bool:
     """Where a call was refused because its tool must rest a while, let that time pass before the model goes on."""
-    refused, live.rested = live.rested, []
     barred, now = live.session.barred, live.clock.now()
-    due = [barred[tool] for tool in refused if tool in barred and barred[tool] > now]
-    if due:
-        await live.rest([], max(due))
-        live.tick()
-    return bool(due)
+    times = [barred[tool] for tool in live.rested if tool in barred and barred[tool] > now]
+    if not times:
+        live.rested = []
+        return False
+    other = live.due()
+    await live.rest([], max(times) if other is None else min(max(times), other))
+    live.tick()
+    return True
 
 
 async def leave(live: Live) -> None:
@@ -165,15 +171,12 @@ async def leave(live: Live) -> None:
     working.give_up_quietly(live)
     for running in await live.pool.stop():
         with contextlib.suppress(GuidewayError):  # the first fault is the one to tell
-            outcome = Unknown() if running.task.cancelled() else working.outcome_of(live, running)
-            deal = None if running.automatic else live.deal(running.call.call_id)
-            if deal is not None:
-                working.settle(live, deal, outcome, running.duration)
-            else:
-                working.observe(live, running.call.call_id, outcome)
+            working.take_in(live, running)
+    working.give_up_quietly(live)  # what those have made possible
     with contextlib.suppress(GuidewayError):
         if live.memory.deals and live.over and live.session.outcome is not None:
             await finish(live)
+        mend(live)
         live.tell()
         save(live)
 

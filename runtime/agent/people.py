@@ -17,6 +17,8 @@ from guideway.statemachine.errors import HostError
 from .events import ApprovalAsked
 from .live import Live
 
+USER = ""
+"""Stands for the user among those who are being asked."""
 TRIES = 3
 """How often a source is asked again when what it said does not count."""
 
@@ -124,34 +126,38 @@ def collect(live: Live) -> bool:
     done = [approval_id for approval_id, task in live.questions.items() if task.done()]
     for approval_id in done:
         said = live.questions.pop(approval_id).result()
+        if approval_id == USER:
+            heard(live, said)
+            continue
         question = next((q for q in live.control.pending if q.approval_id == approval_id), None)
         if question is not None:
             heed(live, question, said)
     return bool(done)
 
 
-async def answered(live: Live) -> bool:
-    """The user has answered the agent's last words; False where nobody has."""
-    user = live.settings.user
-    if user is None:
+def answered(live: Live) -> bool:
+    """
+    The user has answered the agent's last words; False where nobody has.
+
+    Who takes time to answer is waited for beside all else: deadlines go on.
+    """
+    occasion = (USER, live.memory.iterations)
+    if live.settings.user is None or USER in live.questions or occasion in live.put:
         return False
-    answer = getattr(user, "answer", None)
-    said = user(live.memory.reply) if answer is None else answer(live.memory.reply)
+    live.put.add(occasion)
+    answer = getattr(live.settings.user, "answer", live.settings.user)
+    said = answer(live.memory.reply)
     if inspect.isawaitable(said):
-        task = asyncio.ensure_future(_finish(said))
-        try:
-            while not task.done() and not live.over:
-                await live.rest([task], live.real(live.deadline))
-                if live.out_of_time():
-                    live.stop("time_budget", "time_budget")
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-        said = None if live.over else task.result()
-    if said is None:
+        live.questions[USER] = asyncio.ensure_future(_finish(said))
         return False
-    hear(live, said)
-    return True
+    return heard(live, said)
+
+
+def heard(live: Live, said: Any) -> bool:
+    """Take what the user has said; None: nothing."""
+    if said is not None:
+        hear(live, said)
+    return said is not None
 
 
 def hear(live: Live, text: str) -> None:

@@ -83,6 +83,8 @@ class Runner:
         memory = Memory.of_json(saved["agent"])
         memory.state |= keywords(state)
         session = held.session if isinstance(held, AgentResult) else None
+        if session is None and self.settings.journal is not None:
+            raise HostError(f"the journal knows more than this state: go on with recover({memory.run_id!r})")
         if session is None:
             session = Session.restore(self.settings.machine, saved["session"], predicates=self.settings.predicates)
         return Live(self.settings, session, memory, self._hooks, clock_of(self.settings.clock), self._sink(sink))

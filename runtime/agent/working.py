@@ -110,14 +110,19 @@ def collect(live: Live) -> bool:
     """Observe what has come of calls, in the order in which they began; False where none is done."""
     done = live.pool.finished()
     for running in done:
-        outcome = outcome_of(live, running)
-        live.emit(ToolFinished(running.call, outcome, running.duration, running.automatic))
-        deal = None if running.automatic else live.deal(running.call.call_id)
-        if deal is not None:
-            settle(live, deal, outcome, running.duration)
-        else:
-            observe(live, running.call.call_id, outcome)
+        take_in(live, running)
     return bool(done)
+
+
+def take_in(live: Live, running: Running) -> None:
+    """Observe what has come of one call."""
+    outcome = outcome_of(live, running)
+    live.emit(ToolFinished(running.call, outcome, running.duration, running.automatic))
+    deal = None if running.automatic else live.deal(running.call.call_id)
+    if deal is not None:
+        settle(live, deal, outcome, running.duration)
+    else:
+        observe(live, running.call.call_id, outcome)
 
 
 def outcome_of(live: Live, running: Running) -> Outcome:

@@ -245,3 +245,40 @@ def test_a_callback_that_raises_leaves_the_run_in_order() -> None:
     with pytest.raises(ZeroDivisionError):
         agent([SIEM, ISOLATE], playbook=ASKING, decisions=lead, on_event=events.append).run_sync("go")
     assert events[-1].result.stop_reason == "error"
+
+
+def test_calls_that_an_interrupt_would_let_run_did_not_happen() -> None:
+    """
+    The first call comes to its end although it was cancelled, and so allows the second: that is given up.
+    """
+
+    async def main() -> Any:
+        began, events = asyncio.Event(), list[Any]()
+
+        async def query_siem(hours: int) -> dict[str, int]:
+            began.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                return {"hits": 1}
+            return {}
+
+        def isolate_host(host: str) -> None:
+            raise AssertionError
+
+        calls = [gw.ToolCall("query_siem", {"hours": 1}), gw.ToolCall("isolate_host", {"host": "ws-7"})]
+        made = Agent(FakeModel([calls]), [query_siem, isolate_host], playbook=TRIAGE, on_event=events.append)
+        task = asyncio.ensure_future(made.run("go"))
+        await began.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return events[-1].result
+
+    result = asyncio.run(main())
+    from .kit import ISOLATE, Tools
+
+    later = Agent(FakeModel([ISOLATE]), Tools().both, playbook=TRIAGE)
+
+    assert result.session.state == "contain"
+    assert words(later.resume_sync(result.state)) == ("complete", "success", True)

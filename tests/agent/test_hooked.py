@@ -346,3 +346,36 @@ def test_a_hook_cancels_before_the_run_starts() -> None:
 
     assert words(result) == ("cancelled", "stopped:not now", False)
     assert model.requests == []
+
+
+def test_a_transcript_has_no_open_calls_after_a_hook_failed() -> None:
+    """
+    Providers refuse a transcript in which a call has no answer.
+    """
+    from guideway.hooks.registry import Registry, on_tool_call
+
+    registry = Registry()
+
+    def broken(event: Any) -> None:
+        raise ZeroDivisionError
+
+    on_tool_call(registry, broken)
+    result = free([SIEM], hooks=[registry]).run_sync("go")
+
+    assert words(result)[0] == "hook_failed"
+    assert answers(result) == ["the call did not run"]
+
+
+def test_a_hook_cannot_change_what_conditions_read() -> None:
+    """
+    Not even by reaching into the result (S53).
+    """
+
+    class Forge:
+        def after_tool(self, point: Any) -> None:
+            point.shown["ticket"] = "forged"
+
+    result = free([SIEM, "Done."], hooks=[Forge()]).run_sync("go")
+
+    assert result.tool_executions[0].result == {"hits": 3}
+    assert answers(result) == [{"hits": 3, "ticket": "forged"}]

@@ -276,3 +276,37 @@ def test_the_model_has_no_way_to_decide() -> None:
 
     assert {tool.name for request in model.requests for tool in request.tools} == {"query_siem", "isolate_host"}
     assert TRIAGE["id"] == ASKING["id"]
+
+
+def test_a_deadline_passes_while_the_user_thinks() -> None:
+    """
+    The user of a conversation is waited for beside all else.
+    """
+    clock = Moved()
+    steps = [{"id": "find", "description": "Find it", "expected_tools": ["query_siem"], "timeout": "1m",
+              "on_timeout": "escalated"}]  # fmt: skip
+
+    async def user(text: str) -> str:
+        clock.on(61)
+        await asyncio.Event().wait()
+        return "never"
+
+    made = agent(["Which hours?"], playbook={**CHAT, "steps": steps}, clock=clock, user=user)
+
+    assert made.run_sync("hello").outcome == "escalated"
+
+
+def test_a_user_who_takes_time_answers_in_the_run() -> None:
+    """
+    Asked once, and waited for.
+    """
+    asked: list[str] = []
+
+    async def user(text: str) -> str:
+        asked.append(text)
+        await asyncio.sleep(0.001)
+        return "The last day."
+
+    result = agent(["Which hours?", SIEM], playbook=CHAT, user=user).run_sync("hello")
+
+    assert (result.success, asked) == (True, ["Which hours?"])
