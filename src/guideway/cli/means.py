@@ -42,6 +42,7 @@ class Request:
     fast_forward: bool
     others: Others
     keeping: Keeping
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class Means:
     """None: whoever sits at the terminal"""
     signals: Signals
     predicates: Predicates
+    model: Any = None
+    """in the place of an agent: the model that works in agents' steps"""
 
     @classmethod
     def of(cls, definition: Definition, request: Request, kept: Mapping[str, Any] | None = None) -> Means:
@@ -69,7 +72,8 @@ class Means:
         `kept` are the inputs that the journal of a run holds, which is resumed.
         """
         by = request.started_by or user()
-        agent = agent_of(definition, request.agent)
+        model = model_of(request)
+        agent = agent_of(definition, request.agent) if model is None else None
         tools = tools_of(definition, request.tools)
         values = inputs_of(definition, request.input, request.inputs, kept)
         decisions = decisions_of(request.approve, by)
@@ -78,7 +82,19 @@ class Means:
         clock = clock_of(others.at, leaps=request.fast_forward)
         heard, signals = user_of(others.user), signals_of(definition, others.signal)
         predicates = predicates_of(definition, others.predicates)
-        return cls(values, tools, agent, decisions, clock, by, form, heard, signals, predicates)
+        return cls(values, tools, agent, decisions, clock, by, form, heard, signals, predicates, model)
+
+
+def model_of(request: Request) -> Any:
+    """The model, where `--agent` names one."""
+    kind, colon, _ = (request.agent or "").partition(":")
+    if not colon or kind == "scripted":
+        return None
+    if request.others.signal:
+        raise MisuseError("--signal: beside a model signals come through the journal; use guideway signal")
+    from .modelled import model_named
+
+    return model_named(request.agent or "")
 
 
 def agent_of(definition: Definition, given: str | None) -> Agent | None:
@@ -86,11 +102,11 @@ def agent_of(definition: Definition, given: str | None) -> Agent | None:
     step = first_agent_step(definition)
     if given is None:
         if step is not None:
-            raise MisuseError(f"--agent: an agent works in step `{step}`; give --agent scripted:FILE")
+            raise MisuseError(f"--agent: an agent works in step `{step}`; give --agent scripted:FILE, or a model")
         return None
     kind, _, file = given.partition(":")
     if kind != "scripted" or not file:
-        raise MisuseError(f"--agent: {given} is no agent; write scripted:FILE")
+        raise MisuseError(f"--agent: {given} is no agent; write scripted:FILE, or the name of a model")
     file_of(file, "--agent")
     try:
         return ScriptedAgent.load(file)

@@ -32,7 +32,7 @@ Group = Annotated[list[str] | None, _GROUP]
 Note = Annotated[str, _NOTE]
 Tools = Annotated[str | None, typer.Option(metavar="MODULE", help="A Python file, or the name of a module.")]
 Approve = Annotated[str, typer.Option(metavar="ask|deny|file:F", help="Who decides on approvals.")]
-Agent = Annotated[str | None, typer.Option(metavar="scripted:F", help="Who plays the agent.")]
+Agent = Annotated[str | None, typer.Option(metavar="scripted:F|MODEL", help="Who plays the agent.")]
 User = Annotated[str, typer.Option(metavar="ask|scripted:F", help="Who is the user of a conversation.")]
 Signal = Annotated[
     list[str] | None, typer.Option(metavar="NAME[=JSON]", help="A signal from outside; may be repeated.")

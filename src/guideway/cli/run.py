@@ -21,6 +21,7 @@ def command(
     inputs: Annotated[str | None, typer.Option(metavar="FILE", help="Inputs, as one JSON object.")] = None,
     approve: options.Approve = "ask",
     agent: options.Agent = None,
+    prompt: Annotated[str, typer.Option(metavar="TEXT", help="What a model is asked to do.")] = "",
     user: options.User = "ask",
     signal: options.Signal = None,
     predicates: options.Predicates = None,
@@ -45,8 +46,9 @@ def command(
 
     --approve ask asks on the terminal and, where there is none, leaves the run waiting; deny rejects every approval;
     file:F takes the decisions and answers recorded in F. --agent scripted:F plays recorded turns, --user scripted:F
-    recorded messages, one JSON object a line. A --signal comes when a step waits for it. Playbooks that are called
-    are found beside the file.
+    recorded messages, one JSON object a line. A model is named as in --agent anthropic:claude-sonnet-4-6 or
+    --agent function:FILE.py:NAME, and asked to do what --prompt says. A --signal comes when a step waits for it.
+    Playbooks that are called are found beside the file.
 
     With --journal every step of the run is on the disk before it takes effect: people in other processes decide
     (guideway approve), and the run goes on after a crash (guideway resume). With --wait it stays until they have
@@ -63,6 +65,7 @@ def command(
     keeping = Keeping(journal, key, run_id, mode, wait, again)
     others = Others(user, signal or [], predicates, at)
     given = Request(
-        tools, input or [], inputs, approve, agent, trace, draw, started_by, fast_forward, others, keeping
+        tools, input or [], inputs, approve, agent, trace, draw, started_by, fast_forward, others, keeping,
+        prompt,
     )  # fmt: skip
     return carry_out(definition, given)

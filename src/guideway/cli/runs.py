@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from guideway.runtime.approvals import Approvals, Question
+from guideway.runtime.decisions import Decisions
 from guideway.runtime.driver import Driver, Finish, Watcher, Why
 from guideway.runtime.learning import Learning
 from guideway.runtime.narrate import Line, Mark
@@ -18,6 +19,7 @@ from guideway.runtime.redact import Redactor
 from guideway.runtime.session import Session
 from guideway.runtime.situation import awaited, whom
 from guideway.runtime.trace import TraceFile
+from guideway.runtime.users import User
 from guideway.runtime.wording import printable
 from guideway.statemachine.definition import Definition, OutcomeClass
 from guideway.statemachine.errors import HostError, JournalError
@@ -139,21 +141,38 @@ def drive(going: Going, stream: TextIO | None, shown: PlainView | TerminalView, 
     if stream is not None and going.past:
         watchers[1].happened(going.past)
     pause = shown.paused if isinstance(shown, TerminalView) else nullcontext
+    decisions, heard = means.decisions or Terminal(redactor, pause), means.user or TerminalUser(pause)
+    if means.model is not None:
+        return driven_by_model(going, decisions, heard, watchers, redactor)
     box = None if going.found is None else postbox(going, going.found, shown.tell, redactor)
     finish = Driver(
         session,
         means.tools,
         agent=means.agent,
-        decisions=means.decisions or Terminal(redactor, pause),
+        decisions=decisions,
         clock=means.clock,
         watchers=watchers,
         signals=means.signals,
-        user=means.user or TerminalUser(pause),
+        user=heard,
         mail=box,
     ).run()
     if box is not None and finish.why is Why.ENDED:
         box.take(means.clock.now())  # what came too late is answered as well
     return finish
+
+
+def driven_by_model(
+    going: Going, decisions: Decisions, user: User, watchers: Sequence[Watcher], redactor: Redactor
+) -> Finish:
+    """The same, with a model as the agent."""
+    from .modelled import drive_model
+
+    keeping, definition = going.request.keeping, going.definition
+    return drive_model(
+        going.session, going.means, run=going.run, found=going.found, patient=keeping.wait, mode=keeping.mode,
+        prompt=going.request.prompt or definition.description or definition.name, resumed=bool(going.past),
+        decisions=decisions, user=user, watchers=watchers, waiting=announcing(going, redactor),
+    )  # fmt: skip
 
 
 def narrator(going: Going, redactor: Redactor, tell: Callable[[Line], None]) -> Narrator:
@@ -170,19 +189,25 @@ def narrator(going: Going, redactor: Redactor, tell: Callable[[Line], None]) -> 
 
 def postbox(going: Going, found: Opened, tell: Callable[[Line], None], redactor: Redactor) -> Postbox:
     """Hears people in other processes, and says for whom it waits."""
+    patient, waiting = going.request.keeping.wait, announcing(going, redactor)
+    return Postbox(going.session, going.run, found, going.means.clock, tell, patient=patient, waiting=waiting)
+
+
+def announcing(going: Going, redactor: Redactor) -> Callable[[], None]:
+    """Says for whom the run waits, and how to decide, once for each time that this changes."""
     said: list[str] = []
+    keeping = going.request.keeping
 
     def waiting() -> None:
-        told = f"guideway {going.request.keeping.command}: waiting for"
-        now = [f"{told} {escaped(text)}" for text in waits(going.session, redactor)]
-        now += how_to_decide(going.run, found.path, questions(going.session))
+        head = f"guideway {keeping.command}: waiting for"
+        now = [f"{head} {escaped(text)}" for text in waits(going.session, redactor)]
+        now += [f"  {line}" for line in how_to_decide(going.run, keeping.journal or "", questions(going.session))]
         if now != said:
             said[:] = now
             for line in now:
                 say(line)
 
-    patient = going.request.keeping.wait
-    return Postbox(going.session, going.run, found, going.means.clock, tell, patient=patient, waiting=waiting)
+    return waiting
 
 
 def questions(session: Session) -> list[Question]:
@@ -232,6 +257,10 @@ def told(going: Going, finish: Finish, redactor: Redactor) -> int:
     if finish.why is Why.WAITING:  # as the driver says it, but for what is sensitive in the questions
         for question in questions(session):
             text = text.replace(whom(question), whom(redactor.question(question)))
+        if going.means.model is not None:
+            text = "; ".join(waits(session, redactor)) or text
+    if finish.why is Why.SILENT:
+        text = str(redactor.hide(text))
     said = {Why.WAITING: "waiting for ", Why.SILENT: "stopped: ", Why.INTERRUPTED: "stopped: "}[finish.why]
     say(f"guideway {keeping.command}: {said}{escaped(text)}")
     if keeping.journal is not None:
