@@ -1,6 +1,1 @@
-"""Spans and log lines of runs, for those who watch many."""
-
-from .logs import LogLines
-from .telemetry import Telemetry
-
-__all__ = ["LogLines", "Telemetry"]
+"""Spans and log lines of runs, for those who watch many; `guideway.telemetry` is the way in."""

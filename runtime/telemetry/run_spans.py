@@ -17,7 +17,7 @@ from .quiet import quietly
 from .spans import Spans
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span
+    from .spans import Span
 
 FAILED = frozenset({"error", "unknown"})
 """Outcomes of a call that are failures of its span; one that was cancelled did not run."""

@@ -11,7 +11,9 @@ from guideway.statemachine.errors import HostError
 from .names import ERROR_TYPE, SCHEMA_URL
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span, Tracer, TracerProvider
+    from opentelemetry.trace import Span as Span
+    from opentelemetry.trace import Tracer
+    from opentelemetry.trace import TracerProvider as TracerProvider
 
 
 class Spans:

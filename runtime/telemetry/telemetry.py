@@ -19,7 +19,7 @@ from .spans import Spans
 from .transcripts import instructions_json, messages_json
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span, TracerProvider
+    from .spans import Span, TracerProvider
 
 
 Shown = Callable[[Any], Any]
