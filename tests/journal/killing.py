@@ -7,6 +7,7 @@ journal, and before and after each effect of a tool; POINT 0 counts them and liv
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -109,8 +110,9 @@ class World:
         return [json.loads(line) for line in self._path.read_text().splitlines()] if self._path.exists() else []
 
 
+@functools.cache
 def machine() -> gw.Machine:
-    """The playbook, compiled."""
+    """The playbook, compiled once: forked processes share it."""
     return gw.load(PLAYBOOK, library=[INNER])
 
 

@@ -43,6 +43,7 @@ def test_a_run_killed_at_any_point_is_resumed_and_does_nothing_twice(kind: str, 
     """
     whole = tmp_path / "whole"
     whole.mkdir()
+    killing.machine()
     assert child(kind, whole, 0) == 0
     points = json.loads((whole / "end.json").read_text())["points"]
     sys.stdout.write(f"{kind}: {points} points\n")
