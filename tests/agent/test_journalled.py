@@ -230,3 +230,14 @@ def test_a_run_that_has_ended_comes_back_ended() -> None:
     assert words(again) == words(first) == ("complete", "success", True)
     assert again.messages == first.messages
     assert again.usage == first.usage
+
+
+def test_a_state_does_not_go_past_the_journal() -> None:
+    """
+    A run that is kept goes on from what is kept, never beside it.
+    """
+    journal = MemoryJournal()
+    waits = agent([SIEM, ISOLATE], playbook=ASKING, journal=journal).run_sync("go", run_id="r1")
+
+    with pytest.raises(gw.HostError, match="recover"):
+        agent([], playbook=ASKING, journal=journal).resume_sync(waits.state)
