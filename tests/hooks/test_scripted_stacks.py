@@ -16,7 +16,7 @@ from guideway.runtime.agent.calling import AGAIN
 from guideway.runtime.agent.events import ToolStarted
 from guideway.runtime.models.messages import ModelReply
 
-from .stacks import AFTER, BEFORE, KINDS, PLAYBOOK, TOOLS, Script, World, hook_of
+from .scripted import AFTER, BEFORE, KINDS, PLAYBOOK, TOOLS, Script, World, hook_of
 
 WORDS = st.tuples(
     st.sampled_from(KINDS), st.lists(st.sampled_from(BEFORE), min_size=1, max_size=4),
@@ -43,7 +43,7 @@ def key(name: str, args: Any) -> str:
     return name + json.dumps(args, sort_keys=True)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(WORDS, max_size=5), TURNS, PEOPLE)
 def test_no_stack_of_hooks_gets_round_the_gate(
     stack: list[Any], turns: list[list[gw.ToolCall]], people: list[str]
