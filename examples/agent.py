@@ -1,4 +1,4 @@
-"""An agent under a playbook, in twenty lines.  The model is recorded; give a name such as openai:gpt-4o for a real one."""
+"""An agent under a playbook, in twenty lines.  The model is recorded; a name (`openai:gpt-4o`) makes it a real one."""
 
 from pathlib import Path
 
