@@ -61,7 +61,7 @@ class JsonLinesJournal:
         writing.append(lines)
 
     def _path(self, run: str, ending: str = ENDING) -> Path:
-        return self._folder / (quote(run, safe="") + ending)
+        return self._folder / (quote(run, safe="").replace(".", "%2E") + ending)  # no run has the name of an inbox
 
     def read(self, run: str, first: int = 0) -> Iterator[Stored]:
         """The entries of all whole lines."""
@@ -77,10 +77,10 @@ class JsonLinesJournal:
         return None
 
     def runs(self) -> list[str]:
-        """The runs, the file written first before others."""
+        """The runs by the time at which they began; those that keep no time first, by name."""
         files = [path for path in self._folder.glob(f"*{ENDING}") if not path.name.endswith(INBOX)]
-        began = sorted((next(self.read(name(path)), None) is None, path.stat().st_ctime_ns, path) for path in files)
-        return [name(path) for empty, _, path in began if not empty]
+        began = [(next(self.read(name(path)), None), name(path)) for path in files]
+        return [run for _, run in sorted((began_at(first), run) for first, run in began if first is not None)]
 
     def post(self, run: str, text: str) -> None:
         """Add a line to the inbox of the run."""
@@ -183,6 +183,11 @@ def ends_whole(file: BinaryIO) -> bool:
         return True
     file.seek(end - 1)
     return file.read(1) == b"\n"
+
+
+def began_at(first: Stored) -> str:
+    """When a run began, as its first entry says."""
+    return str(parse(first.text).body.get("now") or "")
 
 
 def durable_name(path: Path) -> None:

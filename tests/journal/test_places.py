@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,16 @@ def test_after_a_write_of_which_nobody_knows_nothing_more_is_kept(watched: bool)
     assert watched or session.outcome == "failed:engine"
     assert replay(journal, "r", machine).events == 1
     assert resume(journal, "r", machine).outcome is None
+
+
+def test_no_run_is_taken_for_the_inbox_of_another(tmp_path: Path) -> None:
+    """A run may have any name, one with a point in it as well; they are listed by the time at which they began."""
+    timed = guideway.load({**BOOK, "max_iterations": 9, "termination": [{"time_limit": "1h"}]})
+    journal = opened("jsonl", tmp_path)
+    for name, hour in (("x.inbox", 9), ("x", 8), ("y.jsonl", 7), ("..", 10)):
+        start(journal, timed, run_id=name, now=datetime(2026, 1, 31, hour, tzinfo=UTC))
+    journal.post("x", "for x")
+
+    assert journal.runs() == ["y.jsonl", "x", "x.inbox", ".."]
+    assert [message.text for message in journal.posted("x")] == ["for x"]
+    assert replay(journal, "x.inbox", timed).run == "x.inbox"
