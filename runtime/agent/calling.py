@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from guideway.runtime.calls import Substituted, ToolCall
-from guideway.runtime.hooks.points import AfterTool, BeforeTool
+from guideway.runtime.hooks.points import AfterTool, BeforeTool, HookFailedError
 from guideway.runtime.models.messages import Message
 from guideway.runtime.verdicts import Verdict
 from guideway.statemachine.canonical import normal
@@ -100,13 +100,33 @@ async def closed(live: Live) -> bool:
 
     False where hooks want calls made anew: those are proposed now, each a call of its own (S53).
     """
-    again = [(deal, call) for deal in live.memory.deals if not deal.told and (call := await told(live, deal))]
+    again = await all_told(live)
     if again and live.session.outcome is None and not live.over and not live.turn_open:
         fresh = [Deal(call, call, stands_for=deal.stands_for or deal.call.call_id) for deal, call in again]
         await propose(live, fresh)
         return False
     read_back(live)
     return True
+
+
+async def all_told(live: Live) -> list[tuple[Deal, ToolCall]]:
+    """
+    Tell hooks of every call that is over; the calls to make anew.
+
+    Raises:
+        HookFailedError: a hook failed; the others have been told all the same, and what ran is remembered.
+    """
+    again: list[tuple[Deal, ToolCall]] = []
+    fault: HookFailedError | None = None
+    for deal in [deal for deal in live.memory.deals if not deal.told]:
+        try:
+            if call := await told(live, deal):
+                again.append((deal, call))
+        except HookFailedError as error:
+            fault = fault or error
+    if fault is not None:
+        raise fault
+    return again
 
 
 async def told(live: Live, deal: Deal) -> ToolCall | None:

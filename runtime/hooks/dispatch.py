@@ -18,7 +18,18 @@ from guideway.runtime.calls import ToolCall
 from guideway.statemachine.canonical import normal
 
 from .layers import Layer
-from .points import UNSET, AfterModel, AfterTool, AtEnd, BeforeModel, BeforeTool, Observation, Start, Turned
+from .points import (
+    UNSET,
+    AfterModel,
+    AfterTool,
+    AtEnd,
+    BeforeModel,
+    BeforeTool,
+    HookFailedError,
+    Observation,
+    Start,
+    Turned,
+)
 
 log = logging.getLogger("guideway.hooks")
 
@@ -96,10 +107,21 @@ class Hooks:
         seal(point)
 
     async def after_tool(self, point: AfterTool) -> None:
-        """A call is over; hooks are given copies, so that what was used and answered stays as it was (S53)."""
+        """
+        A call is over; hooks are given copies, so that what was used and answered stays as it was (S53).
+
+        Raises:
+            HookFailedError: a layer failed; those further out have been told all the same.
+        """
         point.call, point.shown = own(point.call), copy.deepcopy(point.shown)
+        fault: HookFailedError | None = None
         for layer in reversed(self.layers):
-            await layer.after_tool(point)
+            try:
+                await layer.after_tool(point)
+            except HookFailedError as error:
+                fault = fault or error
+        if fault is not None:
+            raise fault
 
     async def end(self, point: AtEnd) -> None:
         """A segment is over: every layer hears of it, and what it raises changes nothing."""
