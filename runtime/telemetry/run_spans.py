@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from guideway.runtime.records import Record
 from guideway.runtime.session import Session
+from guideway.runtime.wording import printable
 from guideway.statemachine.tools import CONTROL
 
 from . import names as n
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 FAILED = frozenset({"error", "unknown"})
 """Outcomes of a call that are failures of its span; one that was cancelled did not run."""
+LONGEST = 400
+"""Characters of what a model made up: the name of a tool, the id of a call."""
 EVENTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     # kind of record -> name of the event, and which of the record's values it carries
     "moved": ("guideway.moved", ("source", "event", "target", "step", "frame")),
@@ -74,7 +77,11 @@ class RunSpans(Follower):
             tellers[kind](shown, at)
         elif kind == "noted" and shown["name"] == "hook_blocked":
             data = shown["data"]
-            about = {n.TOOL_NAME: data["tool"], n.TOOL_CALL_ID: data["call_id"], n.VERDICT: "blocked_by_hook"}
+            about = {
+                n.TOOL_NAME: printable(data["tool"], LONGEST),
+                n.TOOL_CALL_ID: data["call_id"],
+                n.VERDICT: "blocked_by_hook",
+            }
             self._spans.event(self._outermost(at), "guideway.decided", about, at)
         elif kind in EVENTS:
             name, carried = EVENTS[kind]
@@ -107,6 +114,7 @@ class RunSpans(Follower):
             n.VERDICT: verdict, n.CODE: shown.get("code"),
         }  # fmt: skip
         if verdict not in ("allow", "illegal") or tool in CONTROL:
+            about |= made_up(tool, call_id)
             self._spans.event(root, "guideway.decided", about, at)
             return
         self._end(call_id, {}, "unreported", None, at)
@@ -156,6 +164,11 @@ def kind_of(word: str, detail: Mapping[str, Any]) -> str | None:
     kind = detail.get("type")
     fitting = isinstance(kind, str) and kind.isidentifier() and len(kind) <= 64
     return str(kind) if fitting and kind != "error" else ("tool_error" if word == "error" else word)
+
+
+def made_up(tool: str, call_id: str) -> dict[str, Any]:
+    """Name and id of a call that did not run, as far as a reader needs them."""
+    return {n.TOOL_NAME: printable(tool, LONGEST), n.TOOL_CALL_ID: printable(call_id, LONGEST)}
 
 
 def text(value: Any) -> str:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
     from opentelemetry.trace import TracerProvider as TracerProvider
 
+LONGEST_INT = 63
+"""Bits of a whole number that the protocol of exporters can hold, its sign left out."""
+
 
 class Spans:
     """
@@ -45,7 +48,7 @@ class Spans:
         """A span below `parent`, or below whatever the program has current; `remote`: it asks another service."""
         trace = self._trace
         return self._tracer.start_span(
-            name,
+            sendable(name),
             context=None if parent is None else trace.set_span_in_context(parent),
             kind=trace.SpanKind.CLIENT if remote else trace.SpanKind.INTERNAL,
             attributes=known(attributes),
@@ -64,7 +67,7 @@ class Spans:
         span.set_attributes(known(attributes))
         if error is not None:
             span.set_attribute(ERROR_TYPE, error)
-            span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, why))
+            span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, sendable(why)))
         span.end(end_time=nanoseconds(at))
 
 
@@ -75,7 +78,21 @@ def known(attributes: Mapping[str, Any]) -> dict[str, Any]:
     >>> known({"a": None, "b": 0, "c": ""})
     {'b': 0}
     """
-    return {name: value for name, value in attributes.items() if value is not None and value != ""}
+    return {name: sendable(value) for name, value in attributes.items() if value is not None and value != ""}
+
+
+def sendable(value: Any) -> Any:
+    """
+    A value that exporters can send: half a character, which a model can write, would cost them the whole batch.
+
+    >>> sendable("a\\ud800b"), sendable(["x"]), sendable(10**30)
+    ('a?b', ['x'], '1000000000000000000000000000000')
+    """
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list | tuple):
+        return [sendable(one) for one in value]
+    return str(value) if isinstance(value, int) and value.bit_length() > LONGEST_INT else value
 
 
 def nanoseconds(at: datetime | None) -> int | None:
