@@ -11,7 +11,9 @@ import platform
 import bench_blocks
 import bench_check
 import bench_gate
+import bench_journal
 import bench_reading
+import bench_sessions
 import bench_trigger
 from table import Row, show
 
@@ -24,6 +26,8 @@ def main() -> None:
     show("many cursors", bench_blocks.rows())
     show("read and validate a file, ms", bench_reading.rows())
     show("check a file of ten steps, start to finish, ms", bench_check.rows())
+    show("one journalled call, ms", bench_journal.rows())
+    show("many sessions of one machine", bench_sessions.rows())
 
 
 if __name__ == "__main__":
