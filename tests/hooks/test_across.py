@@ -1,0 +1,198 @@
+"""Across dialects: who is asked about what, how changes travel, and that nothing takes a block back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import guideway as gw
+from guideway.agent import Decision
+from guideway.hooks.methods import ToolCall, ToolResult, hook
+from guideway.hooks.provider import BeforeToolCallEvent, HookProvider
+from guideway.hooks.registry import Registry, ToolCallResult, ToolResultResult, on_tool_call, on_tool_result
+from guideway.hooks.verdict import AgentHooks, Block, HookAction, Modify, ToolContext
+
+from .world import (
+    ASKING,
+    ISOLATE,
+    SIEM,
+    NotedMethods,
+    NotedNative,
+    NotedProvider,
+    NotedVerdict,
+    Tools,
+    agent,
+    answers,
+    free,
+    noted_registry,
+)
+
+Heard = list[str]
+
+
+def all_of(said: Heard) -> list[Any]:
+    """Two neighbours of each dialect, and one native hook alone at the end."""
+    return [
+        NotedNative("n-late", said, 300), NotedNative("n-early", said, 50),
+        NotedProvider("p-late", said, 300), NotedProvider("p-early", said, 50),
+        NotedMethods("m1", said), NotedMethods("m2", said),
+        NotedVerdict("v1", said), NotedVerdict("v2", said),
+        noted_registry("r1", said), noted_registry("r2", said),
+        NotedNative("n-last", said, 0),
+    ]  # fmt: skip
+
+
+def test_a_call_that_the_gate_refuses_is_asked_about_before_and_after_by_those_who_ask_to() -> None:
+    """
+    Hooks of verdicts are asked before only about what the policy allows (row 30); providers hear of nothing that did
+    not run (row 11).
+    """
+    said: Heard = []
+    agent([ISOLATE, SIEM, ISOLATE], hooks=all_of(said)).run_sync("go")
+
+    first = said[: said.index("n-early<") + 1]
+    assert first == [
+        "n-early>", "n-late>", "p-early>", "p-late>", "m1>", "m2>", "r1>", "r2>", "n-last>",
+        "n-last<", "r1<", "r2<", "v1<", "v2<", "m2<", "m1<", "n-late<", "n-early<",
+    ]  # fmt: skip
+
+
+def test_changes_are_seen_further_in_and_what_the_model_reads_is_made_further_out() -> None:
+    """
+    A changed call goes inwards through every dialect, a changed result outwards.
+    """
+    seen: list[Any] = []
+
+    class Outer(HookProvider):
+        async def on_before_tool_call(self, event: BeforeToolCallEvent) -> None:
+            event.arguments = {**event.arguments, "hours": event.arguments["hours"] + 1}
+
+        async def on_after_tool_call(self, event: Any) -> None:
+            event.result = [*event.result, "provider"]
+
+    class Middle:
+        def before_tool(self, call: ToolCall) -> ToolCall:
+            call.args["hours"] *= 10
+            return call
+
+        def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+            return ToolResult([*result.value, "methods"])
+
+    class Inner(AgentHooks):
+        async def before_tool(self, call: gw.ToolCall, ctx: ToolContext) -> HookAction:
+            return Modify({"hours": call.args["hours"] + 2})
+
+    class Last:
+        def before_tool(self, point: Any) -> None:
+            seen.append((point.asked.args, point.call.args))
+            point.change(args={"hours": point.call.args["hours"] + 3})
+
+        def after_tool(self, point: Any) -> None:
+            point.shown = [point.shown["hits"], "native"]
+
+    registry = Registry()
+    on_tool_result(registry, lambda event: ToolResultResult(content=[*event.content, "registry"]))
+    tools = Tools()
+    one = gw.ToolCall("query_siem", {"hours": 1})
+    result = free([one, "Done."], tools, hooks=[Outer(), hook(Middle()), Inner(), registry, Last()]).run_sync("go")
+
+    assert tools.ran == [("query_siem", 25)]
+    assert seen == [({"hours": 1}, {"hours": 22})]
+    assert answers(result) == [[3, "native", "registry", "methods", "provider"]]
+    assert result.tool_executions[0].arguments == {"hours": 25}
+
+
+class Native:
+    """Blocks."""
+
+    def before_tool(self, point: Any) -> None:
+        """Not today."""
+        point.block("no")
+
+
+class Provider(HookProvider):
+    """Blocks."""
+
+    async def on_before_tool_call(self, event: BeforeToolCallEvent) -> None:
+        """Not today."""
+        event.cancel = "no"
+
+
+class Verdict(AgentHooks):
+    """Blocks."""
+
+    async def before_tool(self, call: gw.ToolCall, ctx: ToolContext) -> HookAction:
+        """Not today."""
+        return Block("no")
+
+
+def blocking_registry() -> Registry:
+    """Blocks."""
+    registry = Registry()
+    on_tool_call(registry, lambda event: ToolCallResult(True, "no"))
+    return registry
+
+
+class Undo:
+    """A native hook that tries every way to take a block back."""
+
+    def __init__(self, priority: int) -> None:
+        self.priority = priority
+        self.asked = 0
+        self.points: list[Any] = []
+
+    def before_tool(self, point: Any) -> None:
+        """Whatever it may try."""
+        self.asked += 1
+        self.points.append(point)
+        point.block("")
+        point.value = {"hits": 0}
+
+
+@pytest.mark.parametrize("guard", [Native, Provider, Verdict, blocking_registry])
+@pytest.mark.parametrize("priority", [0, 1000])
+def test_no_hook_and_no_priority_takes_a_block_back(guard: Any, priority: int) -> None:
+    """
+    Before or after it, inside or outside: the call does not run, and counts for nothing.
+    """
+    for hooks in ([guard(), Undo(priority)], [Undo(priority), guard()]):
+        tools = Tools()
+        result = agent([SIEM] + ["x"] * 4, tools, hooks=hooks).run_sync("go")
+
+        assert tools.ran == []
+        assert result.messages[2]["is_error"]
+        assert result.tool_executions[0].allowed is False
+        assert "query_siem" not in [record[3] for record in records(result) if record[0] == "settled"]
+
+
+def test_a_hook_that_keeps_a_point_changes_nothing_later() -> None:
+    """
+    Neither the arguments that were decided on nor those a person has allowed.
+    """
+
+    class Keep:
+        def __init__(self) -> None:
+            self.kept: list[Any] = []
+
+        def before_tool(self, point: Any) -> None:
+            self.kept.append((point, point.call.args))
+
+    keep, tools = Keep(), Tools()
+
+    def lead(question: Any) -> Decision:
+        for point, args in keep.kept:
+            args["host"] = "forged"
+            point.change(args={"host": "forged"})
+            point.value = "forged"
+        return Decision("approve", "lead")
+
+    agent([SIEM, ISOLATE] + ["x"] * 4, tools, playbook=ASKING, decisions=lead, hooks=[keep]).run_sync("go")
+
+    assert [ran for ran in tools.ran if ran[0] == "isolate_host"] in ([], [("isolate_host", "ws-7")])
+    assert "forged" not in str(tools.ran)
+
+
+def records(result: Any) -> list[Any]:
+    """Of the session."""
+    return list(result.session.records)
