@@ -15,6 +15,8 @@ def recover(run: Run) -> None:
     Admitted calls are unknown (S24: the first of a read or idempotent tool is made again, and counts as no failure);
     questions to people stay open; calls that waited for a decision did not run; the turn is over.
     """
+    if run.outcome is not None:
+        return  # a deadline that had passed has ended it
     run.record("host", "recover", "", None, None)
     for bound in run.turn.calls if run.turn is not None else ():
         if bound.status is Status.DEFERRED:

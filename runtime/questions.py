@@ -13,6 +13,7 @@ from .cursors import Cursor
 from .facts import copy
 from .leaving import forget_timers, path_of
 from .own import clean, words
+from .persons import needed
 from .run import Bound, Pending, Run, Status, Timer
 from .scope import scope
 from .verdicts import Ask, NeedsApproval
@@ -116,7 +117,8 @@ def open_question(
     run.commands[pending.approval_id] = Ask(pending.approval_id, pending.ask, pending.approvers, pending.step)
     run.record(
         "asked", pending.approval_id, pending.of, pending.step, pending.tool, pending.args, pending.ask,
-        list(pending.approvers), path_of(pending.cursor),
+        list(pending.approvers), path_of(pending.cursor), list(pending.excluded) or None,
+        how_many if (how_many := needed(pending)) > 1 else None,
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "arrived": ("call_id", "outcome"),
     "settled": ("call_id", "tool", "outcome", "detail", "counts", "step", "frame"),
     "moved": ("source", "event", "target", "step", "why", "frame"),
-    "asked": ("approval_id", "of", "step", "tool", "args", "ask", "approvers", "frame"),
+    "asked": ("approval_id", "of", "step", "tool", "args", "ask", "approvers", "frame", "excluded", "needed"),
     "allowed": ("approval_id", "by", "groups", "note", "step", "frame"),
     "edited": ("approval_id", "by", "tool", "args", "step", "frame"),
     "answered": ("approval_id", "decision", "by", "note", "step", "frame", "answer"),

@@ -123,6 +123,7 @@ class Redactor:
             case "asked":
                 shown["ask"] = self._ask(record)
                 shown["approvers"] = [self._person(name) for name in record.get("approvers", ())]
+                shown["excluded"] = [self._person(name) for name in record.get("excluded", ())]
             case "answered" | "allowed":
                 shown["by"] = self._person(record.get("by"))
                 shown["groups"] = [self._person(name) for name in record.get("groups", ())]

@@ -125,6 +125,8 @@ def objection(found: Standing, verb: str, approval_id: str, by: str, groups: Col
     who = question.approvers
     if who and by not in who and not set(groups) & set(who):
         return f"{by} may not decide this; {', '.join(who)} may"
+    if by in question.excluded or set(groups) & set(question.excluded):
+        return f"{by} may not decide this: {', '.join(question.excluded)} may not"
     if by in question.said:
         return f"{by} has allowed it already; another person must, too"
     return None

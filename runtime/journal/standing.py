@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from guideway.statemachine.errors import JournalError
@@ -25,6 +25,9 @@ class Asked:
     tool: str | None = None
     args: Any = None
     said: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    needed: int = 1
+    """how many persons must allow it"""
 
 
 @dataclass
@@ -82,14 +85,11 @@ def note(found: Standing, record: Mapping[str, Any]) -> None:
             found.decided.pop(asked, None)
             found.questions[asked] = Asked(
                 asked, record["of"], record["step"], record["ask"], tuple(record["approvers"]), record.get("tool"),
-                record.get("args"),
+                record.get("args"), (), tuple(record.get("excluded", ())), record.get("needed", 1),
             )  # fmt: skip
         case "allowed" if asked in found.questions:
             before = found.questions[asked]
-            found.questions[asked] = Asked(
-                before.approval_id, before.of, before.step, before.ask, before.approvers, before.tool, before.args,
-                (*before.said, record["by"]),
-            )  # fmt: skip
+            found.questions[asked] = replace(before, said=(*before.said, record["by"]))
         case "answered":
             found.questions.pop(asked, None)
             found.decided[asked] = record["decision"]
