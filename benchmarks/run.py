@@ -24,6 +24,8 @@ def main() -> None:
     show("one gated call, µs", bench_gate.rows())
     show("one plain trigger, µs", [Row(r["name"], r["size"], r["peer"], r["micros"]) for r in bench_trigger.rows()])
     show("many cursors", bench_blocks.rows())
+    show("many sessions of one machine", bench_sessions.rows())
+    show("one journalled call, ms", bench_journal.rows())
     show("read and validate a file, ms", bench_reading.rows())
     show("check a file of ten steps, start to finish, ms", bench_check.rows())
     show("one journalled call, ms", bench_journal.rows())
