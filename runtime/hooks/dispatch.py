@@ -17,6 +17,7 @@ from typing import Any
 from guideway.runtime.calls import ToolCall
 from guideway.statemachine.canonical import normal
 
+from .checks import ask
 from .layers import Layer
 from .points import (
     UNSET,
@@ -66,45 +67,48 @@ class Hooks:
     async def start(self, point: Start) -> None:
         """A segment begins; who cancels it is heard, and the others are asked all the same (row 41)."""
         for layer in self.layers:
-            await layer.start(point)
+            await ask(layer, "start", point)
 
     async def turn_started(self, point: Turned) -> None:
         """A turn begins."""
         for layer in self.layers:
-            await layer.turn_started(point)
+            await ask(layer, "turn_started", point)
 
     async def turn_ended(self, point: Turned) -> None:
         """A turn is over."""
         for layer in reversed(self.layers):
-            await layer.turn_ended(point)
+            await ask(layer, "turn_ended", point)
 
     async def before_model(self, point: BeforeModel) -> None:
         """The model is about to be asked; nobody is asked any more once a hook has ended the run."""
         for layer in self.layers:
             if point.end is None:
-                await layer.before_model(point)
+                await ask(layer, "before_model", point)
 
     async def after_model(self, point: AfterModel) -> None:
         """The model has replied."""
         for layer in reversed(self.layers):
             if point.end is None:
-                await layer.after_model(point)
+                await ask(layer, "after_model", point)
 
     async def before_tool(self, point: BeforeTool) -> None:
         """A call is about to go to the gate; what a layer has settled, those inside do not see."""
-        point.asked, point.call = own(point.asked), own(point.call)
+        found = point.call
+        point.asked, point.call = own(point.asked), own(found)
         for layer in self.layers:
             if not point.settled:
-                await layer.before_tool(point)
-        seal(point)
+                await ask(layer, "before_tool", point)
+        point.admitted = False  # the gate's word, which no hook says for it
+        seal(point, found)
 
     async def admitted(self, point: BeforeTool) -> None:
         """The gate has allowed a call late; a changed call is another one, and is asked about anew."""
-        point.call = own(point.call)
+        found = point.call
+        point.call = own(found)
         for layer in self.layers:
             if not point.settled:
-                await layer.admitted(point)
-        seal(point)
+                await ask(layer, "admitted", point)
+        seal(point, found)
 
     async def after_tool(self, point: AfterTool) -> None:
         """
@@ -113,11 +117,12 @@ class Hooks:
         Raises:
             HookFailedError: a layer failed; those further out have been told all the same.
         """
-        point.call, point.shown = own(point.call), copy.deepcopy(point.shown)
+        call, point.shown = point.call, copy.deepcopy(point.shown)
         fault: HookFailedError | None = None
         for layer in reversed(self.layers):
+            point.call = own(call)
             try:
-                await layer.after_tool(point)
+                await ask(layer, "after_tool", point)
             except HookFailedError as error:
                 fault = fault or error
         if fault is not None:
@@ -145,15 +150,13 @@ def own(call: ToolCall) -> ToolCall:
     return ToolCall(call.name, copy.deepcopy(call.args), call.call_id)
 
 
-def seal(point: BeforeTool) -> None:
-    """Take what hooks have left of a call away from them; a result that is no JSON counts as the tool's error."""
-    point.call = own(point.call)
-    if point.value is UNSET:
-        return
+def seal(point: BeforeTool, found: ToolCall) -> None:
+    """Take what hooks have left of a call away from them; what cannot be taken over counts as the tool's error."""
     try:
-        point.value = normal(point.value)
-    except ValueError as error:
-        point.error, point.value = error, UNSET
+        point.call = own(point.call)
+        point.value = point.value if point.value is UNSET else normal(point.value)
+    except Exception as error:  # whatever a copy of an object of theirs may raise
+        point.call, point.error, point.value = found, error, UNSET
 
 
 def layers_of(hooks: Sequence[Any]) -> Iterator[Layer]:

@@ -115,8 +115,7 @@ class BeforeTool:
         self.facts = facts
         self.asked = call
         """the call as the model made it"""
-        self.call = call
-        """the call as the hooks so far have left it; name and arguments may be replaced, the id may not"""
+        self._call = call
         self.policy = policy
         """says what the gate would answer (`Session.decide`), for layers that run after the policy only"""
         self.admitted = False
@@ -126,6 +125,19 @@ class BeforeTool:
         """a result that a hook gives instead of running the tool"""
         self.error: BaseException | None = None
         """what a hook raised; it counts as the tool's own error"""
+
+    @property
+    def call(self) -> ToolCall:
+        """The call as the hooks so far have left it; name and arguments may be replaced, the id may not."""
+        return self._call
+
+    @call.setter
+    def call(self, call: ToolCall) -> None:
+        if not isinstance(call, ToolCall) or not isinstance(call.name, str):
+            raise TypeError(f"a call is a guideway.ToolCall with a name, and no {type(call).__name__}")
+        if not isinstance(call.args, Mapping | type(self.asked.args)):  # what a model writes may be anything
+            raise TypeError(f"the arguments of a call are a map, and no {type(call.args).__name__}")
+        self._call = ToolCall(call.name, call.args, self.asked.call_id)
 
     @property
     def blocked(self) -> str | None:
