@@ -5,7 +5,7 @@ Everybody writes to a file of the same folder, SQLite in WAL with `synchronous=F
 (`durable`); LangGraph with `durability="sync"`.  The figures are of one call, the best of the rounds, which are taken
 in turns: wall time, most of which is waiting for the disk, and processor time of all threads, which hardly depends on
 what else the computer does.  Everybody has made `WARM` calls before, in the same file: by then SQLite writes over its
-log instead of making it longer, as in any program that lives for more than a moment, and a wait takes a third.
+log instead of making it longer, as in any program that lives for more than a moment, and waits are shorter.
 
 - guideway: `propose` and `observe` of a session in a `SqliteJournal`: decided by the playbook, intent on the disk
   before the call runs, outcome after.  Two commits.

@@ -28,8 +28,6 @@ def main() -> None:
     show("one journalled call, ms", bench_journal.rows())
     show("read and validate a file, ms", bench_reading.rows())
     show("check a file of ten steps, start to finish, ms", bench_check.rows())
-    show("one journalled call, ms", bench_journal.rows())
-    show("many sessions of one machine", bench_sessions.rows())
 
 
 if __name__ == "__main__":
