@@ -50,4 +50,4 @@ def main(file: Path, decision: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(Path(sys.argv[1]), "".join(sys.argv[2:]))))
+    sys.stdout.write(json.dumps(main(Path(sys.argv[1]), "".join(sys.argv[2:]))))
