@@ -68,8 +68,9 @@ class RegistryLayer(Layer):
         tokens, window = point.data.get("tokens"), point.data.get("window")
         usage = ContextUsageInfo(tokens, window) if isinstance(tokens, int) else None
         event = ObservationEvent(
-            point.type, copy.deepcopy(list(point.facts.messages)), context_usage=usage, data=dict(point.data)
-        )
+            point.type, copy.deepcopy(list(point.facts.messages)), str(point.data.get("system_prompt", "")),
+            str(point.data.get("model", "")), tuple(point.data.get("tools", ())), usage, dict(point.data),
+        )  # fmt: skip
         for registry in self._registries:
             await registry.emit_observation(event)
 

@@ -6,7 +6,7 @@ import copy
 import logging
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from guideway.runtime.calls import ToolCall
 from guideway.runtime.verdicts import Defer, Deny, NeedsApproval
@@ -24,8 +24,8 @@ class VerdictLayer(Layer):
     def __init__(self, hooks: list[AgentHooks]) -> None:
         self._hooks = hooks
         self.names = tuple(map(name_of, hooks))
-        self._asked: WeakSet[BeforeTool] = WeakSet()
-        """calls that were asked about"""
+        self._seen: WeakKeyDictionary[BeforeTool, ToolCall] = WeakKeyDictionary()
+        """calls that were asked about, as they were left"""
 
     async def before_model(self, point: BeforeModel) -> None:
         """Each edits the request in place."""
@@ -48,12 +48,17 @@ class VerdictLayer(Layer):
             await self._ask(point)
 
     async def admitted(self, point: BeforeTool) -> None:
-        """The policy has allowed it late, or a person has: a change now is another call, decided on anew (row 33)."""
-        if point not in self._asked:
-            await self._ask(point)
+        """
+        The policy has allowed it late, or a person has: a change now is another call, decided on anew (row 33).
 
-    async def _ask(self, point: BeforeTool) -> None:
-        self._asked.add(point)
+        One that was asked about and has been changed further in is asked about once more: it may still be blocked, and
+        is not modified a second time.
+        """
+        left = self._seen.get(point)
+        if left is None or (left.name, left.args) != (point.call.name, point.call.args):
+            await self._ask(point, modify=left is None)
+
+    async def _ask(self, point: BeforeTool, modify: bool = True) -> None:
         context = ToolContext(info_of(point.facts))
         for hook in self._hooks:
             try:
@@ -61,8 +66,11 @@ class VerdictLayer(Layer):
             except Exception as error:
                 log.exception("the hook %s failed before a call of %s", name_of(hook), point.call.name)
                 action = Block(f"the hook {name_of(hook)} failed: {type(error).__name__}: {error}")
+            if isinstance(action, Modify) and not modify:
+                continue
             if not heed(point, action, hook):
-                return
+                break
+        self._seen[point] = own(point.call)
 
     async def after_tool(self, point: AfterTool) -> None:
         """For every call, blocked and denied ones too (row 30)."""

@@ -10,7 +10,14 @@ import guideway as gw
 from guideway.agent import Decision
 from guideway.hooks.methods import ToolCall, ToolResult, hook
 from guideway.hooks.provider import BeforeToolCallEvent, HookProvider
-from guideway.hooks.registry import Registry, ToolCallResult, ToolResultResult, on_tool_call, on_tool_result
+from guideway.hooks.registry import (
+    Registry,
+    ToolCallResult,
+    ToolResultResult,
+    on_observation,
+    on_tool_call,
+    on_tool_result,
+)
 from guideway.hooks.verdict import AgentHooks, Block, HookAction, Modify, ToolContext
 
 from .world import (
@@ -196,3 +203,40 @@ def test_a_hook_that_keeps_a_point_changes_nothing_later() -> None:
 def records(result: Any) -> list[Any]:
     """Of the session."""
     return list(result.session.records)
+
+
+def test_a_verdict_is_asked_for_once_more_where_a_call_was_changed_further_in() -> None:
+    """
+    The guard may still block what is about to run; it does not modify it again, so that two who change do not go round.
+    """
+    seen: list[Any] = []
+
+    class Guard(AgentHooks):
+        async def before_tool(self, call: gw.ToolCall, ctx: ToolContext) -> HookAction:
+            seen.append(call.args)
+            return Block("too long") if call.args["hours"] > 100 else Modify({"hours": call.args["hours"] + 1})
+
+    class Inside:
+        def before_tool(self, point: Any) -> None:
+            point.change(args={"hours": point.call.args["hours"] * 10})
+
+    tools = Tools()
+    calls = [gw.ToolCall("query_siem", {"hours": hours}) for hours in (4, 19)]
+    result = free([*calls, "Done."], tools, hooks=[Guard(), Inside()]).run_sync("go")
+
+    assert seen == [{"hours": 4}, {"hours": 50}, {"hours": 19}, {"hours": 200}]
+    assert tools.ran == [("query_siem", 50)]
+    assert answers(result) == [{"hits": 3}, "too long"]
+
+
+def test_observers_hear_when_other_tools_are_offered() -> None:
+    """
+    The playbook offers each step its own; the first offer is no update (row 45).
+    """
+    seen: list[tuple[str, ...]] = []
+    registry = Registry()
+    on_observation(registry, "tools_update", lambda event: seen.append(event.active_tools))
+    result = agent([SIEM, ISOLATE], hooks=[registry]).run_sync("go")
+
+    assert result.success
+    assert seen == [("isolate_host",)]
