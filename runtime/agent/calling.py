@@ -15,7 +15,7 @@ from guideway.statemachine.canonical import normal
 from guideway.statemachine.termination.state import ToolExecution
 from guideway.statemachine.tools import Effect
 
-from .deals import Deal
+from .deals import Deal, arguments, own
 from .events import ToolDecided
 from .keeping import save
 from .live import Live
@@ -65,8 +65,8 @@ def heed(deal: Deal) -> None:
     point = deal.point
     if point is None:
         return
-    if not point.admitted:
-        deal.used = ToolCall(point.call.name, point.call.args, deal.used.call_id)
+    if not deal.admitted:
+        deal.used = ToolCall(str(point.call.name), arguments(point.call.args), deal.used.call_id)
     deal.blocked = point.blocked
     deal.value = point.value
     if point.error is not None:
@@ -91,7 +91,7 @@ def stopped_by_hook(live: Live, deal: Deal) -> None:
     reason = str(deal.blocked)
     deal.show(reason, True)
     live.session.note("hook_blocked", {"call_id": deal.call_id, "tool": deal.used.name, "why": reason})
-    live.emit(ToolDecided(deal.used, None, reason))
+    live.emit(ToolDecided(own(deal.used), None, reason))
 
 
 async def closed(live: Live) -> bool:
@@ -154,7 +154,7 @@ async def told(live: Live, deal: Deal) -> ToolCall | None:
 def changed(deal: Deal) -> bool:
     """A hook changed the call after the gate had allowed it: it did not run, and the new one is proposed (S53)."""
     point = deal.point
-    if point is None or not point.admitted or deal.ran or point.blocked is not None:
+    if point is None or not deal.admitted or deal.ran or point.blocked is not None:
         return False
     return (point.call.name, point.call.args) != (deal.used.name, deal.used.args)
 

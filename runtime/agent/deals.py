@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ class Deal:
     fault: str | None = None
     """what a hook raised, which counts as the tool's own error"""
     outcome: Outcome | None = None
+    admitted: bool = False
+    """the gate has allowed it: from here on its arguments are the session's"""
     ran: bool = False
     over: bool = False
     shown: Any = None
@@ -76,6 +79,21 @@ class Deal:
             setattr(deal, name, saved[name])
         deal.value = saved.get("value", UNSET)
         return deal
+
+
+def own(call: ToolCall) -> ToolCall:
+    """A copy to hand out: who changes it changes nothing that runs."""
+    return ToolCall(call.name, copy.deepcopy(call.args), call.call_id)
+
+
+def arguments(args: Any) -> Any:
+    """
+    Arguments as a reply may hold them: a map, or the text that a model wrote; anything else as text.
+
+    >>> arguments({"host": "ws-7"}), arguments(None), arguments([1])
+    ({'host': 'ws-7'}, 'None', '[1]')
+    """
+    return args if isinstance(args, Mapping | str) else str(args)
 
 
 def said_of(outcome: Outcome) -> tuple[Any, bool]:

@@ -22,7 +22,7 @@ from guideway.statemachine.definition import Definition
 from guideway.statemachine.errors import HostError
 
 from .clock import AgentClock, Borrowed
-from .deals import Deal
+from .deals import Deal, own
 from .events import CustomEvent, Event, Moved, ToolDecided
 from .memory import Memory
 from .pool import Pool
@@ -64,6 +64,8 @@ class Live:
         """how much of transcript and executions the journal has"""
         self.rested: list[str] = []
         """tools that were refused in the turn before because they must rest a while"""
+        self.offered: list[str] | None = None
+        """tools that the latest request named"""
         self.terminate = False
         """a hook wants the run to end after this turn"""
         self.wake = asyncio.Event()
@@ -175,7 +177,7 @@ class Live:
     def decide(self, deal: Deal, verdict: Verdict) -> None:
         """Note the answer on one call; what may run is put in line."""
         deal.verdict = verdict
-        self.emit(ToolDecided(deal.used, verdict))
+        self.emit(ToolDecided(own(deal.used), verdict))
         if isinstance(verdict, Deny):
             deal.refuse(verdict)
         elif isinstance(verdict, Allow) and verdict.control:

@@ -15,6 +15,7 @@ from guideway.runtime.models.messages import TextDelta as Piece
 from guideway.statemachine.canonical import normal
 
 from .brief import render_brief
+from .deals import arguments
 from .events import ModelReplied, ModelRequested, TextDelta
 from .limits import cost_of, price_of
 from .live import Live
@@ -26,7 +27,15 @@ async def speak(live: Live) -> ModelReply | None:
     """The next reply, as hooks have left it; None where the segment is to end instead."""
     settings = live.settings
     tools = offered(live.session, settings.tools, control=not settings.open)
+    await tell_tools(live, [tool.name for tool in tools])
     return await converse(live, system_prompt(live), tools)
+
+
+async def tell_tools(live: Live, names: list[str]) -> None:
+    """Observers hear when other tools are offered than before (row 45)."""
+    before, live.offered = live.offered, names
+    if before is not None and before != names:
+        await observe(live, "tools_update", {"tools": names, "model": live.settings.model.name})
 
 
 def system_prompt(live: Live) -> str:
@@ -144,7 +153,7 @@ def named(live: Live, reply: ModelReply) -> ModelReply:
     """Every call has an id (those that came without are numbered), and arguments that nobody else can change."""
     count, calls = live.memory.model_calls, []
     for place, call in enumerate(reply.calls, 1):
-        calls.append(ToolCall(call.name, own(call.args), call.call_id or f"call-{count}-{place}"))
+        calls.append(ToolCall(call.name, own(arguments(call.args)), call.call_id or f"call-{count}-{place}"))
     return replace(reply, calls=tuple(calls))
 
 

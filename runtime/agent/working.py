@@ -11,7 +11,7 @@ from guideway.runtime.situation import definition_for, overtaken
 from guideway.runtime.verdicts import Cancel, RunCall
 
 from .calling import changed, heed
-from .deals import Deal
+from .deals import Deal, own
 from .events import ToolFinished, ToolStarted
 from .live import Live
 from .offers import tool_for
@@ -25,9 +25,9 @@ async def begin(live: Live) -> bool:
         if isinstance(command, Cancel):
             began = cancel(live, command.call_id) or began
         elif isinstance(command, RunCall) and command.call_id not in live.pool and room(live):
-            call = ToolCall(command.tool, command.args, command.call_id)
-            live.emit(ToolStarted(call, True))
-            live.pool.start(call, work(live, call), automatic=True)
+            call = live.session.call(command.call_id)
+            live.emit(ToolStarted(own(ToolCall(command.tool, call.args, call.call_id)), True))
+            live.pool.start(call, work(live, live.session.call(command.call_id)), automatic=True)
             began = True
     while live.ready and room(live):
         await begin_one(live, live.ready.popleft())
@@ -65,8 +65,8 @@ async def begin_one(live: Live, deal: Deal) -> None:
         return
     deal.ran = True
     live.memory.calls += 1
-    live.emit(ToolStarted(deal.used))
-    live.pool.start(deal.used, work(live, deal.used))
+    live.emit(ToolStarted(own(deal.used)))
+    live.pool.start(deal.used, work(live, live.session.call(deal.call_id)))
 
 
 async def ask_again(live: Live, deal: Deal) -> None:
@@ -75,7 +75,8 @@ async def ask_again(live: Live, deal: Deal) -> None:
         deal.point = BeforeTool(live.facts(), deal.used, live.session.decide)
         deal.point.value = deal.value
     point = deal.point
-    point.admitted, point.call = True, deal.used
+    point.admitted, point.call = True, own(deal.used)
+    deal.admitted = True  # a hook that keeps its point cannot say otherwise
     await live.hooks.admitted(point)
 
 
@@ -98,7 +99,7 @@ def instead_of_running(deal: Deal) -> Outcome | None:
 
 
 async def work(live: Live, call: ToolCall) -> Outcome:
-    """Run the tool."""
+    """Run the tool that the gate has admitted, with the arguments that it decided on: `call` is the session's word."""
     definition = definition_for(live.session, call.call_id)
     tool = live.settings.tools.get(call.name) or tool_for(live.settings.tools, definition, call.name)
     if tool is None:
@@ -117,7 +118,7 @@ def collect(live: Live) -> bool:
 def take_in(live: Live, running: Running) -> None:
     """Observe what has come of one call."""
     outcome = outcome_of(live, running)
-    live.emit(ToolFinished(running.call, outcome, running.duration, running.automatic))
+    live.emit(ToolFinished(own(running.call), outcome, running.duration, running.automatic))
     deal = None if running.automatic else live.deal(running.call.call_id)
     if deal is not None:
         settle(live, deal, outcome, running.duration)
