@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from guideway.runtime.calls import Substituted, ToolCall
@@ -21,6 +22,8 @@ from .keeping import save
 from .live import Live
 
 SPENT = "the run's budget of {limit} calls is spent; this call did not run"
+MOST = 128
+"""Calls of one reply that are looked at: a model that wants thousands has gone wrong, and others wait for the loop."""
 AGAIN = 3
 """How often one call may be made anew at the wish of hooks."""
 
@@ -75,6 +78,8 @@ def heed(deal: Deal) -> None:
 
 def within_budget(live: Live, deals: Sequence[Deal]) -> None:
     """Calls past the host's own limit are stopped before the gate is asked."""
+    for deal in deals[MOST:]:
+        deal.blocked = f"a reply has at most {MOST} calls; this one did not run"
     limit = live.settings.limits.calls
     if limit is None:
         return
@@ -120,8 +125,9 @@ async def all_told(live: Live) -> list[tuple[Deal, ToolCall]]:
     fault: HookFailedError | None = None
     for deal in [deal for deal in live.memory.deals if not deal.told]:
         try:
-            if call := await told(live, deal):
-                again.append((deal, call))
+            call = await told(live, deal)
+            if call is not None and (fresh := renumbered(live, deal, call, again)) is not None:
+                again.append((deal, fresh))
         except HookFailedError as error:
             fault = fault or error
     if fault is not None:
@@ -147,8 +153,8 @@ async def told(live: Live, deal: Deal) -> ToolCall | None:
     if point.terminate:
         live.terminate = True
     if deal.point is not None and changed(deal):
-        return renumbered(live, deal, deal.point.call)
-    return renumbered(live, deal, deal.used) if point.retry else None
+        return deal.point.call
+    return deal.used if point.retry else None
 
 
 def changed(deal: Deal) -> bool:
@@ -159,11 +165,19 @@ def changed(deal: Deal) -> bool:
     return (point.call.name, point.call.args) != (deal.used.name, deal.used.args)
 
 
-def renumbered(live: Live, deal: Deal, call: ToolCall) -> ToolCall | None:
-    """The call under an id of its own; None where it was made anew often enough."""
+def renumbered(
+    live: Live, deal: Deal, call: ToolCall, again: Sequence[tuple[Deal, ToolCall]] = ()
+) -> ToolCall | None:  # fmt: skip
+    """The call under an id that no call of the run has had; None where it was made anew often enough."""
     first = deal.stands_for or deal.call.call_id
     times = sum(other.stands_for == first for other in live.memory.deals)
-    return ToolCall(call.name, call.args, f"{first}~{times + 1}") if times < AGAIN else None
+    times += sum(first == (other.stands_for or other.call.call_id) for other, _ in again)
+    if times >= AGAIN:
+        return None
+    taken = {deal.call_id for deal in live.memory.deals} | {made.call_id for _, made in again}
+    taken |= {execution.call_id for execution in live.memory.executions}
+    number = next(number for number in count(times + 1) if f"{first}~{number}" not in taken)
+    return ToolCall(call.name, call.args, f"{first}~{number}")
 
 
 def remember(live: Live, deal: Deal) -> None:

@@ -44,12 +44,11 @@ def save(live: Live) -> None:
     live.session.note(NOTE, {**note, "rest": whole}, live.clock.now())
 
 
-def memory_of(settings: Settings, run_id: str) -> Memory:
+def memory_of(settings: Settings, run_id: str) -> Memory | None:
     """
-    The run as its notes have it.
+    The run as its notes have it; None where there are none: it was cut off before its first, or was no agent's.
 
     Raises:
-        HostError: there are none: the run was not an agent's.
         JournalError: the entries are not those that were written.
     """
     from guideway.runtime.journal.entries import verified
@@ -59,9 +58,7 @@ def memory_of(settings: Settings, run_id: str) -> Memory:
     for entry in verified(texts, run_id, settings.journal_key):
         if entry.kind == "event" and entry.body.get("verb") == "note":
             fold(whole, entry.body["data"])
-    if "version" not in whole:
-        raise HostError(f"run {run_id!r} was no agent's: nothing is noted of its transcript")
-    return Memory.of_json(whole)
+    return Memory.of_json(whole) if "version" in whole else None
 
 
 def fold(whole: dict[str, Any], data: Mapping[str, Any]) -> None:
@@ -88,9 +85,9 @@ def recovered(settings: Settings, run_id: str, inputs: Mapping[str, Any] | None,
 
     session = resume(
         settings.journal, run_id, settings.machine, inputs=inputs, now=now, predicates=settings.predicates,
-        key=settings.journal_key,
+        key=settings.journal_key, vault=settings.vault,
     )  # fmt: skip
-    memory = memory_of(settings, run_id)
+    memory = memory_of(settings, run_id) or Memory(run_id, instructions=settings.instructions, started=session.now)
     for deal in memory.deals:
         if not deal.over:
             look_up(session, deal)

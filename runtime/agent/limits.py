@@ -9,6 +9,9 @@ from dataclasses import dataclass, fields
 from guideway.runtime.calls import Usage, told
 from guideway.statemachine.errors import HostError
 
+LONGEST = 100 * 365.25 * 24 * 3600
+"""Seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class AgentLimits:
@@ -52,14 +55,26 @@ class AgentLimits:
             right = isinstance(value, int | float) if real else isinstance(value, int)
             if isinstance(value, bool) or not right or not 0 < value < math.inf:
                 raise HostError(f"the limit `{each.name}` is a number above 0, or None, not {told(value)}")
+        if self.seconds is not None and self.seconds > LONGEST:
+            raise HostError(f"the limit `seconds` is at most {LONGEST:.0f} (a hundred years), or None")
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a million tokens cost, those a model reads and those it writes."""
+    """
+    What a million tokens cost, those a model reads and those it writes.
+
+    Raises:
+        HostError: a price is no number from 0 on: a limit on the cost would never be reached.
+    """
 
     input: float
     output: float
+
+    def __post_init__(self) -> None:
+        for value in (self.input, self.output):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+                raise HostError(f"a price is a number from 0 on, not {told(value)}")
 
 
 PriceTable = Mapping[str, Price | tuple[float, float]]

@@ -25,6 +25,7 @@ from .clock import AgentClock, Borrowed
 from .deals import Deal, own
 from .events import CustomEvent, Event, Moved, ToolDecided
 from .memory import Memory
+from .patience import Patient
 from .pool import Pool
 from .settings import Settings
 
@@ -51,7 +52,8 @@ class Live:
         self, settings: Settings, session: Session, memory: Memory, hooks: Any, clock: AgentClock,
         sink: Callable[[Event], Any] | None = None,
     ) -> None:  # fmt: skip
-        self.settings, self.session, self.memory, self.hooks, self.clock = settings, session, memory, hooks, clock
+        self.settings, self.session, self.memory, self.clock = settings, session, memory, clock
+        self.hooks: Any = Patient(hooks, self) if hooks.names else hooks
         self.control = Approvals(session)
         self.pool = Pool()
         self.ready: deque[Deal] = deque()

@@ -10,6 +10,8 @@ from typing import Any
 
 from guideway.runtime.calls import Outcome, ToolCall
 
+from .patience import GRACE
+
 
 @dataclass(slots=True)
 class Running:
@@ -80,8 +82,10 @@ class Pool:
         return list(self._running.values())
 
     async def stop(self) -> list[Running]:
-        """Ask all to stop, and wait until they have."""
+        """Ask all to stop, and wait until they have; those that go on all the same are left behind."""
         for call_id in self._running:
             self.cancel(call_id)
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-        return self.finished()
+        if self._running:
+            await asyncio.wait(self.tasks, timeout=GRACE)
+        left, self._running = list(self._running.values()), {}
+        return left

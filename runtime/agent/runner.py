@@ -12,6 +12,7 @@ from typing import Any
 from guideway.runtime.decisions import Decision
 from guideway.runtime.models.messages import Message
 from guideway.runtime.session import Session
+from guideway.runtime.situation import mode_of
 from guideway.statemachine.canonical import normal
 from guideway.statemachine.errors import HostError
 
@@ -68,7 +69,9 @@ class Runner:
             return Session(settings.machine, **given)
         from guideway.runtime.journal import start
 
-        return start(settings.journal, settings.machine, key=settings.journal_key, **given)
+        return start(
+            settings.journal, settings.machine, key=settings.journal_key, vault=settings.vault, **given
+        )
 
     def again(self, held: AgentResult | Mapping[str, Any], state: Mapping[str, Any], sink: Sink | None) -> Live:
         """
@@ -87,6 +90,7 @@ class Runner:
             raise HostError(f"the journal knows more than this state: go on with recover({memory.run_id!r})")
         if session is None:
             session = Session.restore(self.settings.machine, saved["session"], predicates=self.settings.predicates)
+        same_mode(self.settings, session)
         return Live(self.settings, session, memory, self._hooks, clock_of(self.settings.clock), self._sink(sink))
 
     def recover(self, run_id: str, inputs: Mapping[str, Any] | None, state: Mapping[str, Any]) -> Live:
@@ -99,6 +103,7 @@ class Runner:
         """
         clock = clock_of(self.settings.clock)
         session, memory = recovered(self.settings, run_id, inputs, clock.now())
+        same_mode(self.settings, session)
         memory.state |= keywords(state)
         return Live(self.settings, session, memory, self._hooks, clock, self._sink(None))
 
@@ -185,6 +190,18 @@ class Runner:
             if not task.done():
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
+
+
+def same_mode(settings: Settings, session: Session) -> None:
+    """
+    A run goes on in the mode that it was begun in.
+
+    Raises:
+        HostError: the agent is of another mode: one that enforces must not go on with a run that only records.
+    """
+    begun = mode_of(session)
+    if begun != settings.mode:
+        raise HostError(f"the run was begun in `{begun}` mode; this agent is of `{settings.mode}`; make one like it")
 
 
 def keywords(state: Mapping[str, Any]) -> dict[str, Any]:

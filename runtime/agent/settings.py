@@ -46,6 +46,7 @@ class Settings:
     user: Any = None
     journal: Any = None
     journal_key: bytes | None = field(default=None, repr=False)
+    vault: Any = field(default=None, repr=False)
     poll: float | None = None
     clock: Any = None
     on_tool_exception: OnToolException = "fail"

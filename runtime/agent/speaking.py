@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any
 
-from guideway.runtime.calls import ToolCall
+from guideway.runtime.calls import ToolCall, Usage, is_count, told
 from guideway.runtime.hooks.points import AfterModel, BeforeModel, End, Observation
 from guideway.runtime.models.messages import Message, ModelError, ModelReply, ModelRequest, ToolSpec
 from guideway.runtime.models.messages import TextDelta as Piece
@@ -128,7 +129,27 @@ def checked(reply: Any, name: str) -> ModelReply:
     """
     if not isinstance(reply, ModelReply):
         raise ModelError(f"the model `{name}` must answer with a ModelReply, and gave a {type(reply).__name__}")
+    wrong = next(faults(reply), None)
+    if wrong is not None:
+        raise ModelError(f"the model `{name}` gave a reply that cannot be read: {wrong}")
     return reply
+
+
+def faults(reply: ModelReply) -> Iterator[str]:
+    """What is wrong with the fields of a reply."""
+    usage = reply.usage
+    if not isinstance(reply.text, str):
+        yield f"its text is {told(reply.text)}"
+    if not isinstance(reply.calls, tuple | list) or not all(isinstance(call, ToolCall) for call in reply.calls):
+        yield "its calls are no ToolCall objects"
+    elif not all(isinstance(part, str) for call in reply.calls for part in (call.name, call.call_id)):
+        yield "the name and the id of a call are text"
+    if not isinstance(usage, Usage):
+        yield f"its usage is {told(usage)}"
+    elif not all(map(is_count, (usage.tokens, usage.input_tokens, usage.output_tokens))):
+        yield "its usage counts tokens in whole numbers from 0 on"
+    elif not isinstance(usage.cost, int | float) or not 0 <= usage.cost < inf:
+        yield f"its cost is {told(usage.cost)}"
 
 
 def failed(live: Live, error: BaseException) -> None:

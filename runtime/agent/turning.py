@@ -17,7 +17,7 @@ from .events import Nudged, TurnStarted
 from .keeping import save
 from .live import Live, known
 from .speaking import converse, observe, speak
-from .stops import after_turn, spent, state_of
+from .stops import after_turn, conclude, spent, state_of
 
 ASK_CONFIDENCE = (
     "How sure are you that the task is done, and done right? "
@@ -67,6 +67,10 @@ def go_on(live: Live) -> None:
 def text_only(live: Live, reply: ModelReply) -> str:
     """A reply without calls: it may end a step, go to the user, or be sent back (S16)."""
     memory, session = live.memory, live.session
+    if live.settings.open and not live.over:
+        conclude(live)  # without a playbook the text would end the run before the condition was asked
+        if live.over:
+            return "on"
     to_the_user = converses(session)
     before = known(session)
     session.propose([], text=reply.text, usage=memory.carried, now=live.clock.now())

@@ -129,7 +129,7 @@ def take_in(live: Live, running: Running) -> None:
 def outcome_of(live: Live, running: Running) -> Outcome:
     """What came of a task; of one that was cancelled nobody knows (S24)."""
     task: asyncio.Task[Outcome] = running.task
-    if task.cancelled():
+    if not task.done() or task.cancelled():
         return Unknown()
     error = task.exception()
     if error is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
@@ -41,11 +42,28 @@ def dialect_of(hook: Any) -> Maker:
         check_names(hook)
         return ProviderLayer
     check_names(hook)
+    if speaks_of_methods(hook):
+        return MethodsLayer
     if isinstance(hook, type):
         raise HostError(f"{hook.__name__} is a class; give an object of it, {hook.__name__}()")
     if not any(callable(getattr(hook, name, None)) for name in POINTS):
         raise HostError(f"{type(hook).__name__} is no hook: it has none of the methods {', '.join(POINTS)}")
     return NativeLayer
+
+
+def speaks_of_methods(hook: Any) -> bool:
+    """Its methods take what seed two's do: `ctx`, `call`, and of `after_tool` and `on_end` two of them."""
+    for name in ("on_start", "before_model", "after_model", "before_tool", "after_tool", "on_end"):
+        method = getattr(hook, name, None)
+        if not callable(method):
+            continue
+        try:
+            taken = list(inspect.signature(method).parameters)
+        except (TypeError, ValueError):
+            continue
+        if taken[:1] in (["ctx"], ["call"]) or (name in ("after_tool", "on_end") and len(taken) == 2):
+            return True
+    return False
 
 
 def check_names(hook: Any) -> None:

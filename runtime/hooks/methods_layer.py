@@ -12,6 +12,7 @@ from guideway.statemachine.canonical import normal
 
 from .layers import Layer, asked
 from .methods import Hook, HookAction, HookContext, ToolCall, ToolResult
+from .methods import hook as as_hook
 from .points import UNSET, AfterModel, AfterTool, AtEnd, BeforeModel, BeforeTool, End, Facts, HookFailedError, Start
 
 log = logging.getLogger("guideway.hooks")
@@ -20,9 +21,9 @@ log = logging.getLogger("guideway.hooks")
 class MethodsLayer(Layer):
     """Before in the order of the list, after in reverse."""
 
-    def __init__(self, hooks: list[Hook]) -> None:
-        self._hooks = hooks
-        self.names = tuple(hook.name for hook in hooks)
+    def __init__(self, hooks: list[Any]) -> None:
+        self._hooks = [as_hook(each) for each in hooks]
+        self.names = tuple(hook.name for hook in self._hooks)
 
     async def start(self, point: Start) -> None:
         """Once per segment (row 16)."""

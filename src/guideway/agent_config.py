@@ -66,6 +66,7 @@ class AgentConfig:
     user: Any = None
     journal: Any = None
     journal_key: bytes | None = None
+    vault: Any = None
     poll: float | None = None
     clock: Any = None
     on_tool_exception: OnToolException = "fail"
@@ -114,6 +115,7 @@ class AgentParts(TypedDict, total=False):
     user: Any
     journal: Any
     journal_key: bytes | None
+    vault: Any
     poll: float | None
     clock: Any
     on_tool_exception: OnToolException
