@@ -32,6 +32,8 @@ def dialect_of(hook: Any) -> Maker:
     Raises:
         HostError: it is no hook.
     """
+    if isinstance(hook, type):
+        raise HostError(f"{hook.__name__} is a class; give an object of it, {hook.__name__}()")
     if isinstance(hook, AgentHooks):
         return VerdictLayer
     if isinstance(hook, Registry):
@@ -44,8 +46,6 @@ def dialect_of(hook: Any) -> Maker:
     check_names(hook)
     if speaks_of_methods(hook):
         return MethodsLayer
-    if isinstance(hook, type):
-        raise HostError(f"{hook.__name__} is a class; give an object of it, {hook.__name__}()")
     if not any(callable(getattr(hook, name, None)) for name in POINTS):
         raise HostError(f"{type(hook).__name__} is no hook: it has none of the methods {', '.join(POINTS)}")
     return NativeLayer

@@ -39,6 +39,9 @@ class ProviderLayer(Layer):
     async def start(self, point: Start) -> None:
         """Each may replace the state: transcript and metadata of the run (row 12)."""
         state = state_of(point.facts, point.messages)
+        if point.state is not None:
+            state.metadata = copy.deepcopy(point.state)
+        given = copy.deepcopy(state.metadata)
         for provider in self._with("on_before_invocation"):
             found = await careful(provider, "on_before_invocation", point.facts.prompt, state)
             if not isinstance(found, AgentState):
@@ -48,7 +51,7 @@ class ProviderLayer(Layer):
             state = found
         if state.messages != point.messages:
             point.messages = copy.deepcopy(state.messages)
-        if state.metadata != dict(point.facts.state):
+        if state.metadata != given:
             point.state = copy.deepcopy(state.metadata)
 
     async def turn_started(self, point: Turned) -> None:

@@ -9,7 +9,7 @@ import pytest
 import guideway as gw
 from guideway.agent import Decision
 from guideway.hooks.methods import ToolCall, ToolResult, hook
-from guideway.hooks.provider import BeforeToolCallEvent, HookProvider
+from guideway.hooks.provider import AgentState, BeforeToolCallEvent, HookProvider
 from guideway.hooks.registry import (
     Registry,
     ToolCallResult,
@@ -240,3 +240,44 @@ def test_observers_hear_when_other_tools_are_offered() -> None:
 
     assert result.success
     assert seen == [("isolate_host",)]
+
+
+def test_a_state_that_is_replaced_twice_is_replaced_on_top() -> None:
+    """
+    Two providers in two layers: the second sees what the first has made, and takes nothing of it back (row 12).
+    """
+    seen: list[Any] = []
+
+    class Put(HookProvider):
+        def __init__(self, key: str) -> None:
+            self.key = key
+
+        async def on_before_invocation(self, prompt: str, state: AgentState) -> AgentState:
+            state.metadata[self.key] = True
+            return state
+
+        async def on_iteration_start(self, iteration: int, state: AgentState) -> None:
+            seen.append({name: state.metadata.get(name) for name in ("a", "b", "team")})
+
+    free(["Done."], hooks=[Put("a"), NotedNative("between", []), Put("b")]).run_sync("go", team="blue")
+
+    assert seen == [{"a": True, "b": True, "team": "blue"}] * 2
+
+
+def test_calls_that_are_made_once_more_have_ids_of_their_own_also_where_the_model_gives_two_the_same() -> None:
+    """
+    And in a later turn, too: nothing runs under an id that something has run under (S53).
+    """
+
+    class Again:
+        def after_tool(self, point: Any) -> None:
+            point.retry = "~" not in point.call.call_id
+
+    tools = Tools()
+    same = gw.ToolCall("query_siem", {"hours": 1}, "c1")
+    other = gw.ToolCall("isolate_host", {"host": "ws-7"}, "c1")
+    made = free([[same, other], [same], "Done."], tools, hooks=[Again()])
+    ids = [each.call_id for each in made.run_sync("go").tool_executions if each.ran]
+
+    assert len(ids) == len(set(ids)) == len(tools.ran)
+    assert {"c1", "c1~1", "c1~2"} <= set(ids)

@@ -1,4 +1,4 @@
-"""Whatever a stack of hooks does, it takes nothing back and lets nothing by that the gate has not allowed (S53)."""
+"""Whatever a stack of hooks does, it takes nothing back and lets nothing by that the gate has not allowed."""
 
 from __future__ import annotations
 
