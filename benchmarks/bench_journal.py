@@ -18,8 +18,8 @@ log instead of making it longer, as in any program that lives for more than a mo
 That everybody waits for the disk as often as these lines say was counted by `strace -f -c -e trace=fsync,fdatasync`, as
 the difference of 150 calls and 50: two a call for guideway, in either file, and for LangGraph, one for DBOS.
 
-Whoever waits for the disk has to get a processor back afterwards: on a busy computer wall time is mostly that queue, and
-tells nothing of programs.  Run it alone, or first in every queue:
+Whoever waits for the disk has to get a processor back afterwards: on a busy computer wall time is mostly that queue,
+and tells nothing of programs.  Run it alone, or first in every queue:
 
     python benchmarks/bench_journal.py
     sudo chrt --rr 1 python benchmarks/bench_journal.py
