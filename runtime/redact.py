@@ -58,6 +58,8 @@ class Redactor:
         self._inputs = given(definition, inputs)
         self._marks = MarksOfTools(self._parts)
         self._texts: set[str] = set()
+        self._from_results: set[str] = set()
+        """what results hold that their schemas mark: a question of the playbook's may show it, and must not"""
         self._numbers: set[float] = set()
         self._longest_first: list[str] = []
         self._words: frozenset[str] = frozenset()
@@ -82,6 +84,12 @@ class Redactor:
         for form in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]):
             if form:
                 self._texts.add(form)
+
+    def learn_result(self, tool: str, result: Any) -> None:
+        """Hide from now on, in questions, what the result of a tool holds that its schema marks."""
+        for leaf in hidden_leaves(result, self._marks.result(tool, result)):
+            if isinstance(leaf, str) and len(leaf) >= SHORTEST:
+                self._from_results.add(leaf)
 
     def hide(self, value: Any) -> Any:
         """A copy without the values of sensitive inputs."""
@@ -134,6 +142,7 @@ class Redactor:
                 clean = self._marks.args(tool, record.get("args"))
                 shown["detail"] = self.hide(fault_text(record["detail"], record.get("args"), clean, record.get("code")))
             case "settled" if isinstance(record.get("detail"), Mapping):
+                self.learn_result(str(tool), record["detail"].get("result"))
                 shown["detail"] = self.hide(self._detail(str(tool), record["detail"]))
         return {key: shown[key] for key in record}
 
@@ -165,6 +174,12 @@ class Redactor:
         return name if name in self._words else self.hide(name)
 
     def _ask(self, record: Mapping[str, Any]) -> str:
+        ask = self._asked(record)
+        for secret in sorted(self._from_results, key=len, reverse=True):
+            ask = ask.replace(secret, HIDDEN)
+        return ask
+
+    def _asked(self, record: Mapping[str, Any]) -> str:
         args, tool = record.get("args"), record.get("tool")
         ask, clean = str(record["ask"]), self._marks.args(tool, args)
         if record["of"] == "reconcile" or (not self._texts and clean == args):

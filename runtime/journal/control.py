@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from guideway.runtime.marks import HIDDEN
 from guideway.statemachine.errors import HostError
 
 from .messages import written
@@ -102,12 +103,19 @@ class Control:
             raise HostError("a decision names the person who makes it, by=…")
         found = self.standing(run)
         why = objection(found, verb, approval_id, by, data.get("groups", ()))
+        if why is None and self._key is None and HIDDEN in str(found.questions[approval_id]) and gives(data):
+            why = "something sensitive is asked about, and without a key the message would lie in the journal as it is"
         if why is not None:
             raise HostError(why)
         self._post(run, verb, {"approval_id": approval_id, "by": by, **data})
 
     def _post(self, run: str, verb: str, data: Mapping[str, Any]) -> None:
         self._journal.post(run, written(run, verb, data, self._key))
+
+
+def gives(data: Mapping[str, Any]) -> bool:
+    """The decision carries values: edited arguments, a result, fields."""
+    return any(data.get(name) for name in ("args", "result", "fields"))
 
 
 def objection(found: Standing, verb: str, approval_id: str, by: str, groups: Collection[str]) -> str | None:

@@ -75,7 +75,10 @@ class Places:
         return args if args is None else self._veil.cover_marked(args, self._marks.args(tool, args))
 
     def _result(self, tool: str | None, value: Any) -> Any:
-        return value if tool is None else self._veil.cover_marked(value, self._marks.result(tool, value))
+        if tool is None:
+            return value
+        self._redactor.learn_result(tool, value)
+        return self._veil.cover_marked(value, self._marks.result(tool, value))
 
     def _content(self, tool: str | None, content: Mapping[str, Any]) -> dict[str, Any]:
         return {"value": self._result(tool, content["value"])} if "value" in content else dict(content)
@@ -116,7 +119,7 @@ class Places:
         if outcome is not None and outcome[0] == "ok":
             outcome = [outcome[0], self._result(bound["tool"], outcome[1]), *outcome[2:]]
         args, answer = self._args(bound["tool"], bound["args"]), bound["answer"]
-        if args != bound["args"] and answer is not None:
+        if answer is not None and (args != bound["args"] or answer[0] == "needs_approval"):
             answer = self._verdict(bound, answer)
         return {**bound, "args": args, "outcome": outcome, "answer": answer}
 

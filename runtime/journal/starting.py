@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from guideway.runtime.calls import told
 from guideway.runtime.facts import copy
+from guideway.runtime.own import clean
 from guideway.runtime.plan import plan_of
 from guideway.runtime.records import stamp, to_json
 from guideway.runtime.redact import Redactor
@@ -56,7 +58,7 @@ def start(
         HostError: as for `Session`; or the run exists.
         JournalError: it cannot be kept.
     """
-    run = run_id or f"run-{secrets.token_hex(6)}"
+    run = f"run-{secrets.token_hex(6)}" if run_id is None else checked_id(run_id)
     if journal.last(run) is not None:
         raise HostError(f"the journal holds a run {run!r} already; resume it, or give the new one another run_id")
     asked, definition = Asked(predicates), plan_of(machine).definition
@@ -77,3 +79,19 @@ def start(
     recorder.begin(body)
     recorder.follow(session)
     return session
+
+
+LONGEST_ID = 120
+"""Characters of the name of a run: a file is called after it."""
+
+
+def checked_id(run: object) -> str:
+    """
+    The name of a run, if it can be one everywhere.
+
+    Raises:
+        HostError: it is no text, empty, too long, or no Unicode text.
+    """
+    if not isinstance(run, str) or not 0 < len(run) <= LONGEST_ID or clean(run) != run:
+        raise HostError(f"the id of a run is a text of 1 to {LONGEST_ID} characters, not {told(run)}")
+    return run

@@ -223,3 +223,60 @@ def test_a_secret_that_stands_in_the_mark_of_another_breaks_no_mark() -> None:
 
     assert [c.args for c in session.commands if isinstance(c, gw.RunCall)] == [{"a": "hunter2-hunter2-token"}]
     assert [c.args for c in later.commands if isinstance(c, gw.RunCall)] == [{"a": "hunter2-hunter2-token"}]
+
+
+def test_a_question_that_shows_a_marked_result_is_written_without_it() -> None:
+    """
+    The playbook writes the question itself; what its tools mark stays out of it, in records and snapshots.
+    """
+    tools = {**PLAYBOOK["tools"], "fetch": {**PLAYBOOK["tools"]["fetch"]},
+             "cut": {"approval": {"ask": "Cut with {{ facts.fetch.key }}?", "approvers": ["lead"]}}}  # fmt: skip
+    steps = [{"id": "fetch", "description": "F", "expected_tools": ["fetch"]},
+             {"id": "cut", "description": "C", "expected_tools": ["cut"]}]  # fmt: skip
+    asking = gw.load({"id": "p", "name": "P", "tools": tools, "steps": steps})
+    journal = MemoryJournal()
+    session = start(journal, asking, run_id="r", vault=(vault := Safe()))
+    session.propose([gw.ToolCall("fetch", {}, "c1")])
+    session.observe("c1", gw.Succeeded({"key": SECRETS["result"]}))
+    session.propose([gw.ToolCall("cut", {}, "c2")])
+    later = resume(journal, "r", asking, vault=vault)
+    later.propose([gw.ToolCall("cut", {}, "c3")])
+    written = "".join(stored.text for stored in journal.read("r"))
+
+    assert gw.Approvals(session).pending[0].ask == f"Cut with {SECRETS['result']}?"
+    assert SECRETS["result"] not in written
+    assert "Cut with •••?" in written
+
+
+def test_what_people_say_of_a_sensitive_call_lies_sealed_in_the_journal() -> None:
+    """
+    Edited arguments are read by who has the key; without a key the desk refuses to write them down.
+    """
+    from guideway.journal import Control, deliver
+
+    key = b"k" * 40
+    for known in (key, None):
+        journal, vault = MemoryJournal(), Safe()
+        steps = [{"id": "reset", "description": "R", "expected_tools": ["reset"]}]
+        resetting = gw.load({**PLAYBOOK, "steps": steps, "inputs": {}})
+        session = start(journal, resetting, run_id="r", key=known, vault=vault)
+        session.propose([gw.ToolCall("reset", {"pin": "1-first-pin"}, "c1")])
+        desk = Control(journal, known)
+        if known is None:
+            with pytest.raises(gw.HostError, match="without a key"):
+                desk.approve("r", "call c1", by="lead", args={"pin": SECRETS["param"]})
+            continue
+        desk.approve("r", "call c1", by="lead", args={"pin": SECRETS["param"]})
+        assert SECRETS["param"] not in journal.posted("r")[0].text
+        assert deliver(session, known)[0].accepted
+        assert session.call("c1").args == {"pin": SECRETS["param"]}
+        assert SECRETS["param"] not in "".join(stored.text for stored in journal.read("r"))
+
+
+@pytest.mark.parametrize("run", ["", "a" * 121, "half \ud800", 5])
+def test_the_name_of_a_run_can_be_one_everywhere(run: Any) -> None:
+    """
+    What is no name is refused; left out, one is drawn.
+    """
+    with pytest.raises(gw.HostError, match="1 to 120 characters"):
+        start(MemoryJournal(), gw.load({"id": "p", "name": "P"}), run_id=run)
