@@ -8,7 +8,8 @@ import pytest
 
 import guideway as gw
 from guideway.agent import Decision
-from guideway.hooks.methods import ToolCall, ToolResult, hook
+from guideway.hooks import methods
+from guideway.hooks.methods import HookContext, ToolCall, ToolResult, hook
 from guideway.hooks.provider import AgentState, BeforeToolCallEvent, HookProvider
 from guideway.hooks.registry import (
     Registry,
@@ -281,3 +282,52 @@ def test_calls_that_are_made_once_more_have_ids_of_their_own_also_where_the_mode
 
     assert len(ids) == len(set(ids)) == len(tools.ran)
     assert {"c1", "c1~1", "c1~2"} <= set(ids)
+
+
+def test_hooks_of_methods_need_no_wrapping_where_their_parameters_say_what_they_are() -> None:
+    """
+    The examples of seed two's page, given as they stand there; native hooks beside them stay native (row 15).
+    """
+
+    class StopAfterTwoCalls:
+        def before_model(self, ctx: HookContext) -> methods.HookAction | None:
+            return methods.HookAction(end=True, output="stopped: too many model calls") if ctx.model_calls >= 2 else None
+
+    class CountRuns:
+        def on_start(self, ctx: HookContext) -> methods.HookAction:
+            return methods.HookAction(state={"runs": (ctx.hook_state or {}).get("runs", 0) + 1})
+
+    class Cache:
+        def before_tool(self, call: ToolCall) -> ToolResult | None:
+            return ToolResult("none (cached)") if call.args.get("hours") == 1 else None
+
+    class Last:
+        def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+            return ToolResult([result.value])
+
+    said: Heard = []
+    hooks = [StopAfterTwoCalls(), CountRuns(), NotedNative("n", said), Cache(), Last()]
+    tools = Tools()
+    calls = [gw.ToolCall("query_siem", {"hours": hours}) for hours in (1, 2)]
+    result = free([*calls, "Done."], tools, hooks=hooks).run_sync("go")
+
+    assert answers(result) == [["none (cached)"], [{"hits": 3}]]
+    assert tools.ran == [("query_siem", 2)]
+    assert said == ["n>", "n<"] * 2
+    assert (result.output, result.hook_states) == ("stopped: too many model calls", {"CountRuns": {"runs": 1}})
+
+
+def test_a_native_guard_with_an_unlucky_parameter_is_no_open_door() -> None:
+    """
+    Taken for a hook of methods, what it does with its point fails the call.
+    """
+
+    class Guard:
+        def before_tool(self, call: Any) -> None:
+            call.block("no")
+
+    tools = Tools()
+    result = free([SIEM, "Done."], tools, hooks=[Guard()]).run_sync("go")
+
+    assert tools.ran == []
+    assert "has no attribute 'block'" in answers(result)[0]
