@@ -291,7 +291,8 @@ def test_hooks_of_methods_need_no_wrapping_where_their_parameters_say_what_they_
 
     class StopAfterTwoCalls:
         def before_model(self, ctx: HookContext) -> methods.HookAction | None:
-            return methods.HookAction(end=True, output="stopped: too many model calls") if ctx.model_calls >= 2 else None
+            too_many = ctx.model_calls >= 2
+            return methods.HookAction(end=True, output="stopped: too many model calls") if too_many else None
 
     class CountRuns:
         def on_start(self, ctx: HookContext) -> methods.HookAction:
