@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
+from guideway.runtime.hooks.asking import on_behalf_of
+
 if TYPE_CHECKING:
     from .live import Live
 
@@ -28,7 +30,8 @@ class Patient:
         return lambda point: self._wait(name, ask(point))
 
     async def _wait(self, name: str, asked: Coroutine[Any, Any, None]) -> None:
-        live, task = self._live, asyncio.ensure_future(asked)
+        live = self._live
+        task = asyncio.ensure_future(on_behalf_of(asyncio.current_task(), asked))
         try:
             while not task.done() and not live.over:
                 await live.rest([task], live.real(live.deadline))

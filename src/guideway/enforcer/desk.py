@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from guideway.runtime.calls import Cancelled, Outcome, ToolCall, Unknown
+from guideway.runtime.hooks.asking import asker
 from guideway.runtime.verdicts import Allow, Defer, Deny, Illegal, NeedsApproval, Verdict
 
 from .answers import NOBODY, answer_to, wait_for_others, wording
@@ -41,7 +42,7 @@ class Desk:
 
     async def ask(self, tool: str, args: Mapping[str, Any], given: str) -> str | None:
         """Ask whether the call may run.  Returns why not, ready for the model; None: it may, and is reserved."""
-        enforcer, task = self.enforcer, asyncio.current_task()
+        enforcer, task = self.enforcer, asker()
         enforcer._tick()
         self._pass_on()
         call = ToolCall(tool, plain(dict(args)), enforcer._fresh_id(given))
