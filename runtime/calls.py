@@ -24,6 +24,11 @@ class ToolCall(NamedTuple):
     args: Mapping[str, Any] = NO_ARGS
     call_id: str = ""
 
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments, by the name that some frameworks have for them."""
+        return self.args
+
 
 class Unreadable(Mapping[str, Any]):
     """

@@ -17,8 +17,6 @@ from typing import Any
 from guideway.statemachine.canonical import canonical, read
 from guideway.statemachine.errors import JournalError
 
-from .facts import copy
-
 Record = tuple[Any, ...]
 
 GENESIS = "0" * 64
@@ -76,7 +74,14 @@ def spread(records: Iterable[Record]) -> Iterator[Record]:
 
 def own_record(record: Record) -> Record:
     """A copy to hand out: who changes it changes neither what is recorded nor what was admitted."""
-    return tuple(copy(value) if isinstance(value, dict | list) else value for value in record)
+    return tuple(copied(value) if isinstance(value, dict | list) else value for value in record)
+
+
+def copied(value: Any) -> Any:
+    """A copy of what is JSON already, however deep it is inside of what records hold."""
+    if type(value) is dict:
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if type(value) is list else value
 
 
 def to_json(record: Record) -> dict[str, Any]:

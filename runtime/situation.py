@@ -27,7 +27,9 @@ def open_steps(session: Session) -> tuple[OpenStep, ...]:
     with session._inside() as run:
         if run.turn is not None or run.ending is not None:
             return ()
-        there = [(step, cursor) for cursor in at_work(run) if (step := cursor.row.step) is not None]
+        doubted = [bound.cursor for bound in run.outstanding.values() if bound.status is Status.DOUBT]
+        at = [cursor for cursor in at_work(run) if not any(cursor is other for other in doubted)]
+        there = [(step, cursor) for cursor in at if (step := cursor.row.step) is not None]
         return tuple(OpenStep(step, cursor.frame.path, tuple(legal_in(run, cursor))) for step, cursor in there)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from guideway.runtime.calls import Substituted, ToolCall
 from guideway.runtime.hooks.points import AfterTool, BeforeTool, HookFailedError
+from guideway.runtime.marks import HIDDEN
 from guideway.runtime.models.messages import Message
 from guideway.runtime.verdicts import Verdict
 from guideway.statemachine.canonical import normal
@@ -24,6 +25,7 @@ from .live import Live
 SPENT = "the run's budget of {limit} calls is spent; this call did not run"
 MOST = 128
 """Calls of one reply that are looked at: a model that wants thousands has gone wrong, and others wait for the loop."""
+LOST = "its arguments hold a mark in the place of a value that was hidden and is not known any more; get it anew"
 AGAIN = 3
 """How often one call may be made anew at the wish of hooks."""
 
@@ -80,6 +82,9 @@ def within_budget(live: Live, deals: Sequence[Deal]) -> None:
     """Calls past the host's own limit are stopped before the gate is asked."""
     for deal in deals[MOST:]:
         deal.blocked = f"a reply has at most {MOST} calls; this one did not run"
+    for deal in deals:
+        if f"{HIDDEN}{{" in str(deal.used.args) and deal.blocked is None:
+            deal.blocked = LOST
     limit = live.settings.limits.calls
     if limit is None:
         return

@@ -9,7 +9,12 @@ from typing import Any
 
 from guideway.runtime.calls import Cancelled, Failed, Outcome, Substituted, Succeeded, ToolCall, error_value
 from guideway.runtime.hooks.points import UNSET, BeforeTool
+from guideway.runtime.own import clean
 from guideway.runtime.verdicts import Deny, Verdict
+from guideway.statemachine.canonical import normal
+
+LONGEST = 20_000
+"""Characters kept of arguments that are no JSON object."""
 
 
 @dataclass(slots=True)
@@ -88,12 +93,20 @@ def own(call: ToolCall) -> ToolCall:
 
 def arguments(args: Any) -> Any:
     """
-    Arguments as a reply may hold them: a map, or the text that a model wrote; anything else as text.
+    Arguments as a reply may hold them: a JSON object, or the text that a model wrote; anything else as text.
+
+    The gate refuses what is no object (`bad_args`), and a journal can keep it.
 
     >>> arguments({"host": "ws-7"}), arguments(None), arguments([1])
     ({'host': 'ws-7'}, 'None', '[1]')
     """
-    return args if isinstance(args, Mapping | str) else str(args)
+    if isinstance(args, Mapping):
+        try:
+            found: dict[str, Any] = normal(dict(args))
+        except (ValueError, TypeError):
+            return clean(str(args))[:LONGEST]
+        return found
+    return clean(args if isinstance(args, str) else str(args))[:LONGEST]
 
 
 def said_of(outcome: Outcome) -> tuple[Any, bool]:

@@ -6,14 +6,16 @@ Each note holds what has changed: all the small things, and the messages and exe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from guideway.runtime.hooks.layers import name_of
 from guideway.runtime.run import Status
 from guideway.runtime.session import Session
 from guideway.statemachine.errors import HostError
 
 from .deals import Deal
+from .limits import AgentLimits
 from .memory import Memory
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def save(live: Live) -> None:
     """
     if live.settings.journal is None:
         return
-    whole = live.memory.to_json()
+    whole = live.memory.to_json() | {"guarded": guards(live.settings)}
     note: dict[str, Any] = {"from": {}}
     for name in LISTS:
         there = whole.pop(name)
@@ -44,7 +46,14 @@ def save(live: Live) -> None:
     live.session.note(NOTE, {**note, "rest": whole}, live.clock.now())
 
 
-def memory_of(settings: Settings, run_id: str) -> Memory | None:
+def guards(settings: Settings) -> list[str]:
+    """What holds the run beside its playbook, in words: whoever goes on with it without these lets it go."""
+    found = [f"the hook {name_of(hook)}" for hook in settings.hooks]
+    found += ["a termination condition"] if settings.termination is not None else []
+    return found + (["limits"] if settings.limits != AgentLimits() else [])
+
+
+def memory_of(settings: Settings, run_id: str, session: Session | None = None) -> Memory | None:
     """
     The run as its notes have it; None where there are none: it was cut off before its first, or was no agent's.
 
@@ -58,7 +67,16 @@ def memory_of(settings: Settings, run_id: str) -> Memory | None:
     for entry in verified(texts, run_id, settings.journal_key):
         if entry.kind == "event" and entry.body.get("verb") == "note":
             fold(whole, entry.body["data"])
+    recorder: Any = session._recorder if session is not None else None
+    if recorder is not None:  # the model reads what it read before, as far as its secrets are to be had
+        whole = recorder.shown(whole)
     return Memory.of_json(whole) if "version" in whole else None
+
+
+def guarded(notes: Iterable[Any]) -> list[str]:
+    """What held a run beside its playbook when it was noted last; nothing of one that was no agent's."""
+    latest = next(reversed(list(notes)), None)
+    return list(latest["rest"].get("guarded", ())) if latest else []
 
 
 def fold(whole: dict[str, Any], data: Mapping[str, Any]) -> None:
@@ -87,7 +105,8 @@ def recovered(settings: Settings, run_id: str, inputs: Mapping[str, Any] | None,
         settings.journal, run_id, settings.machine, inputs=inputs, now=now, predicates=settings.predicates,
         key=settings.journal_key, vault=settings.vault,
     )  # fmt: skip
-    memory = memory_of(settings, run_id) or Memory(run_id, instructions=settings.instructions, started=session.now)
+    memory = memory_of(settings, run_id, session)
+    memory = memory or Memory(run_id, instructions=settings.instructions, started=session.now)
     for deal in memory.deals:
         if not deal.over:
             look_up(session, deal)

@@ -182,6 +182,8 @@ class Live:
         self.emit(ToolDecided(own(deal.used), verdict))
         if isinstance(verdict, Deny):
             deal.refuse(verdict)
+            if self.settings.shown_to is not None:
+                deal.shown = f"{self.settings.shown_to.prefix}{deal.shown}"
         elif isinstance(verdict, Allow) and verdict.control:
             deal.show("done", False)
         elif isinstance(verdict, Allow | Illegal):

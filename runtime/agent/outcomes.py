@@ -62,9 +62,14 @@ def ungrounded(live: Live, outcome: str) -> bool:
             return True
         if kind == "settled" and record[4] == "ok" and record[6] is False and "exhausted" in outcome:
             return True  # it ran, and what the step expects of it did not come
-        if kind == "decided" and record[5] == "deny" and record[8] == "where" and "exhausted" in outcome:
+        if kind == "decided" and record[5] == "deny" and record[8] == "where" and names_step(outcome, record[6]):
             return True
     return False
+
+
+def names_step(outcome: str, step: str) -> bool:
+    """The run ended as this step's calls were spent, with or without a success among them (S22)."""
+    return outcome in (f"failed:exhausted:{step}", f"incomplete:{step}")
 
 
 def status_of(live: Live, stop_reason: StopReason) -> str:

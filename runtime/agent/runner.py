@@ -40,6 +40,8 @@ class Runner:
         self.settings = settings
         self._hooks = hooks_of(settings.hooks)
         self._running: dict[str, tuple[asyncio.AbstractEventLoop, Live]] = {}
+        self._segments: dict[str, int] = {}
+        """run -> its latest segment that was driven here"""
         self._lock = Lock()
 
     def begin(
@@ -84,6 +86,8 @@ class Runner:
         if not isinstance(saved, Mapping) or not {"agent", "session"} <= saved.keys():
             raise HostError("go on with an AgentResult, or with its `state`; this is neither")
         memory = Memory.of_json(saved["agent"])
+        if memory.segments < self._segments.get(memory.run_id, 0) and isinstance(held, AgentResult):
+            raise HostError(f"run {memory.run_id} has gone on since this result; send to its latest one")
         memory.state |= keywords(state)
         session = held.session if isinstance(held, AgentResult) else None
         if session is None and self.settings.journal is not None:
@@ -160,6 +164,7 @@ class Runner:
         finally:
             with self._lock:
                 del self._running[run_id]
+                self._segments[run_id] = live.memory.segments
 
     def cancel(self, run_id: str | None, reason: str) -> int:
         """Cancel a run, or all of them, from any thread; says how many."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from guideway.runtime.calls import told
 from guideway.runtime.lenient import check_mode
 from guideway.runtime.models.messages import Model
 from guideway.runtime.models.tool import Tool
@@ -60,6 +61,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_mode(self.mode)
+        check_kinds(self)
         check_tools(self)
         if self.poll is not None and (self.journal is None or not self.poll > 0):
             raise HostError("`poll` is a number of seconds, and needs the journal where people leave their decisions")
@@ -92,6 +94,17 @@ def check_names(tools: Mapping[str, Tool]) -> None:
     for name in CONTROL:
         if name in tools:
             raise HostError(f"`{name}` is a tool of Guideway's own; give yours another name")
+
+
+def check_kinds(settings: Settings) -> None:
+    """Parts that would only be found to be of the wrong kind when a run needs them."""
+    if not isinstance(settings.limits, AgentLimits):
+        raise HostError(f"`limits` is an AgentLimits, not {told(settings.limits)}; write AgentLimits(tokens=…)")
+    if settings.journal is not None and not hasattr(settings.journal, "append"):
+        kinds = "SqliteJournal or JsonLinesJournal of guideway.journal"
+        raise HostError(f"`journal` is a journal, such as a {kinds}, not {told(settings.journal)}")
+    if settings.journal_key is not None and not isinstance(settings.journal_key, bytes):
+        raise HostError("`journal_key` is bytes, as guideway.journal.read_key gives them")
 
 
 def check_tools(settings: Settings) -> None:

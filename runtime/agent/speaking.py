@@ -13,7 +13,7 @@ from guideway.runtime.calls import ToolCall, Usage, is_count, told
 from guideway.runtime.hooks.points import AfterModel, BeforeModel, End, Observation
 from guideway.runtime.models.messages import Message, ModelError, ModelReply, ModelRequest, ToolSpec
 from guideway.runtime.models.messages import TextDelta as Piece
-from guideway.statemachine.canonical import normal
+from guideway.runtime.own import clean
 
 from .brief import render_brief
 from .deals import arguments
@@ -174,16 +174,9 @@ def named(live: Live, reply: ModelReply) -> ModelReply:
     """Every call has an id (those that came without are numbered), and arguments that nobody else can change."""
     count, calls = live.memory.model_calls, []
     for place, call in enumerate(reply.calls, 1):
-        calls.append(ToolCall(call.name, own(arguments(call.args)), call.call_id or f"call-{count}-{place}"))
-    return replace(reply, calls=tuple(calls))
-
-
-def own(args: Any) -> Any:
-    """A copy of the arguments; what is no JSON object stays as it is, and the gate refuses it."""
-    try:
-        return normal(dict(args)) if isinstance(args, Mapping) else args
-    except ValueError:
-        return dict(args)
+        name, call_id = clean(call.name), clean(call.call_id) or f"call-{count}-{place}"
+        calls.append(ToolCall(name, arguments(call.args), call_id))
+    return replace(reply, text=clean(reply.text), calls=tuple(calls))
 
 
 def hook_ends(live: Live, end: End | None, reply: ModelReply | None = None) -> bool:

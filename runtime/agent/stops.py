@@ -87,7 +87,7 @@ def refused(live: Live) -> bool:
 def repeats(live: Live, fewer: int = 0) -> bool:
     """The same call has had the same result so many times in a row, or so many fewer."""
     most = live.settings.limits.max_repeats
-    ran = [execution for execution in live.memory.executions if execution.ran]
+    ran = [execution for execution in live.memory.executions if execution.ran and not execution.automatic]
     if most is None or len(ran) < most - fewer:
         return False
     return len({print_of(execution) for execution in ran[fewer - most :]}) == 1

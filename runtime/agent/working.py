@@ -9,9 +9,10 @@ from guideway.runtime.hooks.points import UNSET, BeforeTool
 from guideway.runtime.models.tools import ToolRaisedError, run
 from guideway.runtime.situation import definition_for, overtaken
 from guideway.runtime.verdicts import Cancel, RunCall
+from guideway.statemachine.termination.state import ToolExecution
 
-from .calling import changed, heed
-from .deals import Deal, own
+from .calling import changed, heed, plain
+from .deals import Deal, own, said_of
 from .events import ToolFinished, ToolStarted
 from .live import Live
 from .offers import tool_for
@@ -122,8 +123,18 @@ def take_in(live: Live, running: Running) -> None:
     deal = None if running.automatic else live.deal(running.call.call_id)
     if deal is not None:
         settle(live, deal, outcome, running.duration)
-    else:
-        observe(live, running.call.call_id, outcome)
+        return
+    if running.automatic:
+        live.memory.executions.append(executed(running.call, outcome))
+    observe(live, running.call.call_id, outcome)
+
+
+def executed(call: ToolCall, outcome: Outcome) -> ToolExecution:
+    """A call of the playbook's own, as conditions and the result know it."""
+    shown, wrong = said_of(outcome)
+    ran = None if isinstance(outcome, Unknown) else not isinstance(outcome, Cancelled)
+    result, error = (None, str(shown)) if wrong else (plain(shown), None)
+    return ToolExecution(call.name, dict(call.args), result, error, call.call_id, True, ran, automatic=True)
 
 
 def outcome_of(live: Live, running: Running) -> Outcome:

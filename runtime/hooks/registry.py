@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from threading import Lock
 from typing import Any
 
@@ -97,14 +97,31 @@ class ToolResultEvent:
     assistant: Any = None
     context: Any = None
 
+    @property
+    def result(self) -> Any:
+        """What came of it, by the name of the seed."""
+        return self.content
+
 
 @dataclass(frozen=True)
 class ToolResultResult:
-    """Patches what the model reads, field by field; `terminate` ends the run after this turn."""
+    """
+    Patches what the model reads, field by field; `terminate` ends the run after this turn.
+
+    `parts` is the seed's name for `content`.
+
+    >>> ToolResultResult(parts=["redacted"]).content
+    ['redacted']
+    """
 
     content: Any = None
     is_error: bool | None = None
     terminate: bool = False
+    parts: InitVar[Any] = None
+
+    def __post_init__(self, parts: Any) -> None:
+        if self.content is None and parts is not None:
+            object.__setattr__(self, "content", parts)
 
 
 @dataclass(frozen=True)

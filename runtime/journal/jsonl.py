@@ -19,6 +19,7 @@ from guideway.statemachine.errors import JournalError
 
 from .entries import parse
 from .locks import hold
+from .sqlite import private
 from .store import Message, Stored, check_next
 
 ENDING = ".jsonl"
@@ -87,6 +88,7 @@ class JsonLinesJournal:
         path = self._path(run, INBOX)
         try:
             new = not path.exists()
+            private(path)
             with path.open("a+b") as file:
                 hold(file, wait=True)
                 durably(file, text if ends_whole(file) else f"\n{text}")
@@ -114,6 +116,7 @@ class Writing:
         self._path = path
         try:
             new = not path.exists()
+            private(path)
             self._file: BinaryIO = path.open("a+b")
             if new:
                 durable_name(path)

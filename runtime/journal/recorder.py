@@ -75,6 +75,10 @@ class Recorder:
         """The key that the run is kept with."""
         return self._chain.key
 
+    def shown(self, noted: Any) -> Any:
+        """Something that was noted, with its secrets as far as they are to be had."""
+        return self._veil.uncover_known(noted)
+
     def new_messages(self) -> list[Message]:
         """What people have said since the last message that was carried out."""
         return self._journal.posted(self.run, self.heard)

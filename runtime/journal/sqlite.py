@@ -12,6 +12,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,12 @@ PATIENCE = 10.0
 """Seconds that one process waits while another commits."""
 PAGE = 500
 """Lines read at a time."""
+
+
+def private(path: Path) -> None:
+    """Make the file, where there is none, for its owner alone: it holds what tools were given and what they said."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
 class Waiting:
@@ -70,6 +77,7 @@ class SqliteJournal:
         self.commits = 0
         """commits made by this object: fewer than appends, where several threads append"""
         try:
+            private(self._path)
             self._db = self._opened()
             self._reader = self._opened()
         except sqlite3.Error as fault:

@@ -47,7 +47,8 @@ class Standing:
     questions: dict[str, Asked] = field(default_factory=dict)
     decided: dict[str, str] = field(default_factory=dict)
     """questions that are open no more -> how they were decided, as far back as was read"""
-    signals: set[str] = field(default_factory=set)
+    running: dict[str, str] = field(default_factory=dict)
+    """calls that were admitted and not reported -> their tools"""
 
 
 @sound
@@ -93,5 +94,9 @@ def note(found: Standing, record: Mapping[str, Any]) -> None:
         case "answered":
             found.questions.pop(asked, None)
             found.decided[asked] = record["decision"]
+        case "decided" if record["verdict"] in ("allow", "illegal"):
+            found.running[record["call_id"]] = record["tool"]
+        case "settled":
+            found.running.pop(record["call_id"], None)
         case "ended":
             found.outcome = record["outcome"]

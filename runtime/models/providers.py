@@ -110,7 +110,7 @@ def translated(name: str, how: str = "gave no reply") -> Iterator[None]:
     except ModelError:
         raise
     except Exception as fault:
-        text = _said_by(fault)
+        text = _said_by(fault).split("To try Pydantic AI without")[0].strip()
         text = text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"
         raise ModelError(f"the model `{name}` {how}: {text}", _kind(fault)) from fault
 

@@ -10,7 +10,7 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class ToolExecution:
     """
-    One call that the model made, and what came of it.
+    One call, of the model's or of the playbook's own, and what came of it.
 
     >>> ToolExecution("isolate_host", {"host": "ws-7"}, result={"ticket": "C-1"}).succeeded
     True
@@ -29,6 +29,8 @@ class ToolExecution:
     """the gate, the hooks and the people asked let it through"""
     ran: bool | None = True
     """the tool ran; None where nobody can say"""
+    automatic: bool = False
+    """the playbook made it, not the model"""
 
     @property
     def counts(self) -> bool:

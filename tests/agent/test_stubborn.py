@@ -190,7 +190,7 @@ def test_an_agent_goes_on_only_in_the_mode_the_run_was_begun_in() -> None:
     A run that only recorded is not taken up by an agent that enforces, as if it did.
     """
     world, journal = World(), MemoryJournal()
-    tools = [world.look, world.cut]
+    tools: list[Any] = [world.look, world.cut]
     first = Agent(FakeModel([LOOK, CUT]), tools, playbook=PLAYBOOK, mode="record", journal=journal)
     first.run_sync("go", inputs={"host": "ws-7"}, run_id="r")
     second = Agent(FakeModel([CUT]), tools, playbook=PLAYBOOK, journal=journal)
@@ -295,3 +295,84 @@ def test_a_function_model_may_be_slow() -> None:
     result = Agent(FunctionModel(slow), [], limits=AgentLimits(seconds=0.2)).run_sync("go")
 
     assert result.stop_reason == "time_budget"
+
+
+def test_a_decision_for_an_older_result_is_refused_and_burns_nothing() -> None:
+    """
+    The run has gone on since: nothing is decided, and the latest result still works.
+    """
+    world = World()
+    twice = {**PLAYBOOK, "steps": [*PLAYBOOK["steps"], {"id": "again", "description": "A", "expected_tools": ["cut"]}]}
+    made = Agent(FakeModel([LOOK, CUT, CUT]), [world.look, world.cut], playbook=twice)
+    first = made.run_sync("go", inputs={"host": "ws-7"})
+    second = made.send_sync(Decision("approve", by="lead"), to=first)
+    asked = second.pending[0].approval_id
+    with pytest.raises(gw.HostError, match="gone on since"):
+        made.send_sync({asked: Decision("approve", by="lead")}, to=first)
+    last = made.send_sync({asked: Decision("approve", by="lead")}, to=second)
+
+    assert (last.success, world.done) == (True, ["ws-7", "ws-7"])
+
+
+def test_while_a_person_looks_into_an_unknown_call_the_model_is_not_asked() -> None:
+    """
+    The run is suspended with the question; the model is not nudged out of it.
+    """
+    world, journal = World(), MemoryJournal()
+    session = start(journal, gw.load(PLAYBOOK), run_id="r", inputs={"host": "ws-7"})
+    session.propose([gw.ToolCall("look", {}, "c1")])
+    session.observe("c1", gw.Succeeded("seen"))
+    session.propose([gw.ToolCall("cut", {"host": "ws-7"}, "c2")])
+    gw.Approvals(session).approve("call c2", by="lead")
+    made = Agent(FakeModel(["I wait."] * 9), [world.look, world.cut], playbook=PLAYBOOK, journal=journal)
+    result = made.recover_sync("r")
+    ended = made.send_sync({"reconcile c2": Decision("happened", by="ann", result="done")}, to=result)
+
+    assert (result.status, [question.of for question in result.pending]) == ("suspended", ["reconcile"])
+    assert (ended.outcome, world.done) == ("success", [])
+
+
+def test_a_recovered_model_reads_what_it_read_and_passes_on_no_mark() -> None:
+    """
+    With a vault the transcript is whole; without one, a call that holds a mark does not run.
+    """
+
+    class Safe:
+        def __init__(self) -> None:
+            self.kept: dict[Any, Any] = {}
+
+        def put(self, run: str, name: str, value: Any) -> None:
+            self.kept[run, name] = value
+
+        def get(self, run: str, name: str) -> Any:
+            return self.kept.get((run, name))
+
+    done: list[str] = []
+
+    def login() -> dict[str, str]:
+        """Log in."""
+        return {"cookie": "RESSECRET-55"}
+
+    def use(key: str) -> str:
+        """Use it."""
+        done.append(key)
+        return "done"
+
+    hidden = {"type": "object", "properties": {"cookie": {"type": "string", "sensitive": True}}}
+    book = {"id": "p", "name": "P", "tools": {"login": {"effect": "read", "result": hidden}, "use": {}},
+            "steps": [{"id": "login", "description": "L", "expected_tools": ["login"]},
+                      {"id": "ask", "ask": "Go on?"},
+                      {"id": "use", "description": "U", "expected_tools": ["use"]}]}  # fmt: skip
+
+    def reader(request: Any) -> Any:
+        read = [message["content"] for message in request.messages if message["role"] == "tool"]
+        return gw.ToolCall("login", {}) if not read else gw.ToolCall("use", {"key": read[0]["cookie"]}, f"u{len(read)}")
+
+    for vault in (Safe(), None):
+        journal = MemoryJournal()
+        made = Agent(FunctionModel(reader), [login, use], playbook=book, journal=journal, vault=vault)
+        made.run_sync("go", run_id="r")
+        again = Agent(FunctionModel(reader), [login, use], playbook=book, journal=journal, vault=vault)
+        result = again.recover_sync("r", said=Decision("answer", by="ann", answer="yes"))
+        assert result.success is (vault is not None)
+    assert done == ["RESSECRET-55"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ def decide(
     with desk(journal, key, run) as (control, found):
         questions = with_key(found, control, run, verb, {"approval_id": asked or "", "by": by or "", **attempt})
         if asked is None:
-            return listed(questions)
+            return listed(questions, control.standing(run).running)
         if not by:
             raise MisuseError("--by: a decision names the person who makes it")
         about = named(asked, questions)
@@ -78,12 +78,15 @@ def with_key(found: Opened, control: Control, run: str, verb: str, attempt: dict
         raise MisuseError(f"--key: {unopened(found, run)}; the run hears of this attempt") from None
 
 
-def listed(questions: list[Asked]) -> int:
-    """Show what is asked now."""
+def listed(questions: list[Asked], running: Mapping[str, str]) -> int:
+    """Show what is asked now; of calls under way nobody asks before the run is resumed."""
     for question in questions:
         write("\n".join(shown(question)) + "\n")
     if not questions:
         write("nothing is asked\n")
+        if running:
+            calls = ", ".join(f"{printable(tool)} ({printable(call_id)})" for call_id, tool in running.items())
+            write(f"under way: {calls}; if no process drives the run, resume it, and what nobody knows is asked then\n")
     return CLEAN
 
 

@@ -85,7 +85,8 @@ def own_key(target: Path) -> Path:
     >>> own_key(Path("kept/runs.db")).name, own_key(Path("kept/runs/")).name
     ('runs.db.key', 'runs.key')
     """
-    return target.with_name(target.name + ".key")
+    named = target if target.name else target.resolve()
+    return named.with_name(named.name + ".key")
 
 
 def key_of(target: Path, given: str | None, *, make: bool, secret: str) -> bytes | None:

@@ -103,9 +103,10 @@ def asked(run: str, prompt: str, means: Means) -> Any:
 def remembered(settings: Any, run: str, session: Session) -> Any:
     """The transcript as the journal has it, with what the session knows of calls that were under way."""
     from guideway.runtime.agent.keeping import look_up, memory_of
+    from guideway.runtime.agent.memory import Memory
 
     try:
-        memory = memory_of(settings, run)
+        memory = memory_of(settings, run, session) or Memory(run, started=session.now)
     except HostError as fault:
         raise MisuseError(f"--agent: {fault}") from None
     for deal in memory.deals:

@@ -35,6 +35,7 @@ def carry_on(definition: Definition, request: Request) -> int:
     run = keeping.run_id or ""
     with opened(keeping.journal or "", keeping.key, secret=secret) as found:
         began, past = past_of(found, known_run(found, run))
+        check_guards(past, run)
         means = Means.of(definition, request, kept_inputs(began))
         given = {name: value for name, value in means.values.items() if name not in kept_inputs(began)}
         try:
@@ -55,6 +56,23 @@ def past_of(found: Opened, run: str) -> tuple[dict[str, Any], Sequence[Record]]:
         began = began or dict(entry.body)
         past += records_of(entry)
     return began, past
+
+
+def check_guards(past: Sequence[Record], run: str) -> None:
+    """
+    A run that a program began with hooks, conditions or limits of its own is not gone on with without them.
+
+    Raises:
+        MisuseError: it is such a run.
+    """
+    from guideway.runtime.agent.keeping import NOTE, guarded
+
+    held = guarded(record[3] for record in past if record[0] == "noted" and record[2] == NOTE)
+    if held:
+        raise MisuseError(
+            f"RUN: {run} was begun by a program with {', '.join(held)}, which would not hold here; "
+            f"go on with it there: Agent(…, journal=…).recover({run!r})"
+        )
 
 
 def kept_inputs(began: dict[str, Any]) -> dict[str, Any]:

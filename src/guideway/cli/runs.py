@@ -241,11 +241,26 @@ def picture(going: Going, path: str | None, form: Format | None) -> None:
 
 def standing(session: Session) -> str:
     """Where a run stands that could not be told to its end: its outcome or its state, and the call that ran last."""
+    if session.outcome == "failed:engine":
+        calls = ", ".join(f"`{tool}` ({call_id})" for call_id, tool in unreported(session).items())
+        left = f"these calls were under way and may have run: {calls}" if calls else "no call was under way"
+        return f"this program drives the run no more, and {left}"
     where = f"it ended in `{session.outcome}`" if session.outcome is not None else f"it stopped in `{session.state}`"
     ran = [record for record in map(to_json, session.records) if record["kind"] == "settled"]
     ran = [record for record in ran if record["outcome"] != "cancelled"]
     last = f"the last call that ran was `{ran[-1]['tool']}` ({ran[-1]['call_id']})" if ran else "no call has run"
     return f"{where}, and {last}"
+
+
+def unreported(session: Session) -> dict[str, str]:
+    """Calls that were admitted, and of which the journal does not know the end."""
+    found: dict[str, str] = {}
+    for record in map(to_json, session.records):
+        if record["kind"] == "decided" and record["verdict"] in ("allow", "illegal"):
+            found[record["call_id"]] = record["tool"]
+        elif record["kind"] == "settled":
+            found.pop(record["call_id"], None)
+    return found
 
 
 def told(going: Going, finish: Finish, redactor: Redactor) -> int:

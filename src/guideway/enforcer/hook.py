@@ -60,6 +60,9 @@ class PlaybookEnforcerHook(HookProvider):
     True
     """
 
+    prefix = BLOCKED
+    """how every refusal begins that the model reads"""
+
     def __init__(
         self,
         playbook: Playbook | None = None,
