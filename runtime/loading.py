@@ -11,7 +11,7 @@ from .facts import copy
 from .frames import Frame
 from .leaving import alone
 from .openings import Openings
-from .own import Digest, Settled
+from .own import Digest, Settled, same_json
 from .plan import Plan
 from .run import Bound, Pending, Run, Status, Timer, Turn
 from .saving import COPIED, FRAME_PLAIN, FRAME_TABLES, PARTS, PLAIN, REGISTERS, leaves_of, write
@@ -52,6 +52,23 @@ def rebuild(plan: Plan, data: Data) -> Run:
     if run.single is None:
         run.openings = Openings(cursor for cursor in run.root.all() if not cursor.children)
     return run
+
+
+def check_agreement(data: Data) -> None:
+    """
+    A question shows the call that it is on, and a command is the call that was admitted.
+
+    Raises:
+        ValueError: they differ, so somebody has edited one of them.
+    """
+    calls = {bound["call_id"]: bound["args"] for bound in data["bound"]}
+    for pending in data["pending"]:
+        about = data["bound"][pending["call"]] if pending["call"] is not None else pending
+        if not same_json(about["args"], pending["args"]):
+            raise ValueError(f"{pending['approval_id']} shows other arguments than its call has")
+    for kind, call_id, *rest in data["commands"]:
+        if kind == "RunCall" and not same_json(calls.get(call_id), rest[1]):
+            raise ValueError(f"the command {call_id} has other arguments than its call")
 
 
 def twin(run: Run) -> Run:

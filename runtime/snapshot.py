@@ -10,7 +10,7 @@ from typing import Any
 from guideway.statemachine.errors import HostError
 
 from .ending import class_of
-from .loading import rebuild
+from .loading import check_agreement, rebuild
 from .plan import Plan
 from .run import Run
 from .saving import VERSION, write
@@ -56,6 +56,7 @@ def restore(plan: Plan, saved: Snapshot | Mapping[str, Any]) -> Run:
     try:
         whole = completed(from_version_1(data) if version == 1 else data)
         check_shape(whole)
+        check_agreement(whole)
         return rebuild(plan, whole)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise HostError(f"the snapshot is damaged: {type(error).__name__} {error}") from None

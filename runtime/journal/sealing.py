@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from guideway.runtime.snapshot import Snapshot
-from guideway.statemachine.canonical import MAX_DEPTH, canonical
+from guideway.statemachine.canonical import MAX_DEPTH, canonical, normal
 from guideway.statemachine.errors import JournalError
 
 from .keys import derived
@@ -16,9 +16,9 @@ from .keys import derived
 SCHEMA = 1
 
 
-def seal(snapshot: Snapshot, key: bytes) -> dict[str, Any]:
+def seal(snapshot: Snapshot | Mapping[str, Any], key: bytes) -> dict[str, Any]:
     """
-    A snapshot as JSON, with an HMAC-SHA-256 (RFC 2104) over its canonical form.
+    A snapshot, or the `state` of an agent's result, as JSON with an HMAC-SHA-256 (RFC 2104) over its canonical form.
 
     It is not encrypted: sensitive values stand in it as they are.  An older one that was sealed with the key still
     fits; whoever can put it back takes a run back.  Where that matters, keep a journal, and its head elsewhere.
@@ -34,7 +34,7 @@ def seal(snapshot: Snapshot, key: bytes) -> dict[str, Any]:
     Traceback (most recent call last):
     guideway.statemachine.errors.JournalError: the snapshot is not the one that was sealed, or the key is another
     """
-    data = snapshot.to_json()
+    data = snapshot.to_json() if isinstance(snapshot, Snapshot) else normal(snapshot)
     return {"schema": SCHEMA, "snapshot": data, "seal": mac(data, key)}
 
 

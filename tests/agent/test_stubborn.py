@@ -376,3 +376,21 @@ def test_a_recovered_model_reads_what_it_read_and_passes_on_no_mark() -> None:
         result = again.recover_sync("r", said=Decision("answer", by="ann", answer="yes"))
         assert result.success is (vault is not None)
     assert done == ["RESSECRET-55"]
+
+
+def test_the_state_of_a_result_can_be_sealed() -> None:
+    """
+    Whoever keeps it as a file finds out if somebody has edited it.
+    """
+    from guideway.journal import seal, unseal
+
+    world = World()
+    made = Agent(FakeModel([LOOK, CUT]), [world.look, world.cut], playbook=PLAYBOOK)
+    result = made.run_sync("go", inputs={"host": "ws-7"})
+    sealed = seal(result.state, b"k" * 32)
+    again = made.resume_sync(unseal(sealed, b"k" * 32).data, Decision("approve", by="lead"))
+    sealed["snapshot"]["session"]["bound"][0]["args"]["host"] = "EVIL"
+
+    assert (again.success, world.done) == (True, ["ws-7"])
+    with pytest.raises(gw.JournalError, match="not the one that was sealed"):
+        unseal(sealed, b"k" * 32)

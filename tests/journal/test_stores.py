@@ -259,3 +259,18 @@ def test_torture_29_many_events(tmp_path: Path) -> None:
 
     assert json.dumps(later.snapshot.data["frames"]) == json.dumps(session.snapshot.data["frames"])
     assert replay(journal, "long", gw.load(LOOP)).events == count + 1
+
+
+def test_json_lines_wait_for_the_disk_at_each_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    What is acknowledged is on the disk: no append returns before `fsync` of the file it wrote to.
+    """
+    synced: list[int] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), real(fd))[1])
+    journal = JsonLinesJournal(tmp_path)
+    session = start(journal, gw.load(LOOP), run_id="r")
+    before = len(synced)
+    looked(session, 5)
+
+    assert synced[before:].count((tmp_path / "r.jsonl").stat().st_ino) == 10

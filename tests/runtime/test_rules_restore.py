@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from guideway import (
     Allow,
     Approvals,
     Defer,
     Deny,
     Failed,
+    HostError,
     NeedsApproval,
     Session,
     Succeeded,
     ToolCall,
+    load,
 )
 
 from .helpers import (
@@ -180,3 +184,19 @@ def test_denials_carry_everything() -> None:
         assert set(dict(denial.budgets)) == {"calls of this step", "turns", "refusals in a row"}
         assert "step `a`" in denial.message and "`x`" in denial.message
         assert denial.allowed is False
+
+
+@pytest.mark.parametrize("what", ["bound", "pending"])
+def test_s1_a_question_and_its_call_must_agree(what: str) -> None:
+    """
+    Whoever edits one of the two, so that a person allows one thing and another runs, is found out.
+    """
+    machine = load({"id": "p", "name": "P", "tools": {"pay": {"approval": {"ask": "Pay?"}}},
+                             "steps": [{"id": "a", "description": "A", "expected_tools": ["pay"]}]})  # fmt: skip
+    session = Session(machine)
+    session.propose([ToolCall("pay", {"amount": 5}, "c1")])
+    saved = session.snapshot.to_json()
+    saved[what][0]["args"]["amount"] = 500
+
+    with pytest.raises(HostError, match="other arguments"):
+        Session.restore(machine, saved)
