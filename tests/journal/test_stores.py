@@ -267,7 +267,12 @@ def test_json_lines_wait_for_the_disk_at_each_entry(tmp_path: Path, monkeypatch:
     """
     synced: list[int] = []
     real = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), real(fd))[1])
+
+    def noted(descriptor: int) -> None:
+        synced.append(os.fstat(descriptor).st_ino)
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
     journal = JsonLinesJournal(tmp_path)
     session = start(journal, gw.load(LOOP), run_id="r")
     before = len(synced)
