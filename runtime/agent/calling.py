@@ -34,6 +34,7 @@ async def propose(live: Live, deals: list[Deal], text: str = "") -> None:
     """Ask hooks about each call, then the gate about all that are left, in the order of the reply."""
     for place, deal in enumerate(deals):
         await ask_hooks(live, deal, deals[:place])
+    fit(deals)
     within_budget(live, deals)
     for deal in deals:
         if deal.blocked is not None:
@@ -78,13 +79,17 @@ def heed(deal: Deal) -> None:
         deal.fault = f"{type(point.error).__name__}: {point.error}"
 
 
-def within_budget(live: Live, deals: Sequence[Deal]) -> None:
-    """Calls past the host's own limit are stopped before the gate is asked."""
+def fit(deals: Sequence[Deal]) -> None:
+    """Calls past the most that one reply may hold, and those that pass on a mark for a value, are stopped."""
     for deal in deals[MOST:]:
         deal.blocked = f"a reply has at most {MOST} calls; this one did not run"
     for deal in deals:
         if f"{HIDDEN}{{" in str(deal.used.args) and deal.blocked is None:
             deal.blocked = LOST
+
+
+def within_budget(live: Live, deals: Sequence[Deal]) -> None:
+    """Calls past the host's own limit are stopped before the gate is asked."""
     limit = live.settings.limits.calls
     if limit is None:
         return

@@ -10,18 +10,15 @@ from typing import Any
 
 from guideway.runtime.plan import plan_of
 from guideway.runtime.records import to_json
-from guideway.runtime.redact import Redactor
 from guideway.runtime.run import Predicates
-from guideway.runtime.session import Session
 from guideway.statemachine.errors import JournalError
 from guideway.statemachine.machine import Machine
 
-from .asked import Asked
-from .entries import Chain, Entry, parse, verified
-from .resuming import Rebuilt, carried_out, differences, fresh, given_again, started, take
+from .entries import Entry, parse, verified
+from .resuming import Rebuilt, at_start, carried_out, differences, entries_of, started, take
 from .sound import sound
 from .store import Journal
-from .veil import Vault, Veil
+from .veil import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +85,10 @@ def replay(
             events before it come to.
         HostError: another machine, or a sensitive value is missing.
     """
-    entries = verified((stored.text for stored in journal.read(run)), run, key)
-    began = next(entries, None)
-    if began is None:
-        raise JournalError(f"the journal holds no run {run!r}")
+    began, entries = entries_of(journal, run, key)
     digest = plan_of(machine).definition.digest
-    body = started(began, machine, digest if knows(journal, run, digest) else None)
-    definition, given = plan_of(machine).definition, given_again(body, inputs or {})
-    veil = Veil(run, body["nonce"], definition, given, vault, key)
-    veil.confirm(body["checks"])
-    asked = Asked(predicates)
-    asked.feed(body.get("asked", ()))
-    mine = body["digest"] == digest
-    session = fresh(machine, run, body, veil, asked) if mine else Session.__new__(Session)
-    rebuilt = Rebuilt(session, Chain(run), veil, Redactor(definition, given), asked)
+    mine = started(began, machine, digest if knows(journal, run, digest) else None)["digest"] == digest
+    rebuilt = at_start(began, machine, inputs, predicates, key, vault, anew=mine)
     if mine:
         refuse(next(differences(began, shown(rebuilt)), None))
     return carried_through(rebuilt, entries, machine, mine)

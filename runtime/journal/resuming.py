@@ -85,26 +85,45 @@ def rebuild(
     predicates: Predicates | None = None, key: bytes | None = None, vault: Vault | None = None,
 ) -> Rebuilt:  # fmt: skip
     """The run as it stood, not attached to anything; see `resume`."""
-    entries = verified((stored.text for stored in journal.read(run)), run, key)
-    began = next(entries, None)
-    if began is None:
-        raise JournalError(f"the journal holds no run {run!r}")
-    body = started(began, machine, moved(journal, run))
-    definition = plan_of(machine).definition
-    given = given_again(body, inputs or {})
-    veil = Veil(run, body["nonce"], definition, given, vault, key)
-    veil.confirm(body["checks"])
-    redactor, asked = Redactor(definition, given), Asked(predicates)
-    asked.feed(body.get("asked", ()))
+    began, entries = entries_of(journal, run, key)
+    started(began, machine, moved(journal, run))
     latest = latest_snapshot(journal, run)
-    session = Session.__new__(Session) if latest is not None else fresh(machine, run, body, veil, asked)
-    rebuilt = Rebuilt(session, Chain(run, key, 1, began.hash), veil, redactor, asked)
+    rebuilt = at_start(began, machine, inputs, predicates, key, vault, anew=latest is None)
     for entry in entries:
         rebuilt.chain.seq, rebuilt.chain.head = entry.seq + 1, entry.hash
         if latest is not None and entry.seq < latest:
             continue
         take(rebuilt, entry, machine, at_snapshot=entry.seq == latest)
     return rebuilt
+
+
+def entries_of(journal: Journal, run: str, key: bytes | None) -> tuple[Entry, Iterator[Entry]]:
+    """
+    The first entry of a run, and those after it.
+
+    Raises:
+        JournalError: there is no such run, or its entries are not those that were written.
+    """
+    entries = verified((stored.text for stored in journal.read(run)), run, key)
+    began = next(entries, None)
+    if began is None:
+        raise JournalError(f"the journal holds no run {run!r}")
+    return began, entries
+
+
+def at_start(
+    began: Entry, machine: Machine, inputs: Mapping[str, Any] | None, predicates: Predicates | None,
+    key: bytes | None, vault: Vault | None, *, anew: bool,
+) -> Rebuilt:  # fmt: skip
+    """What a run is gone on with, secrets confirmed; with `anew` its session at the start, else one is to be taken."""
+    body, definition = began.body, plan_of(machine).definition
+    given = given_again(body, inputs or {})
+    veil = Veil(began.run, body["nonce"], definition, given, vault, key)
+    veil.confirm(body["checks"])
+    asked = Asked(predicates)
+    asked.feed(body.get("asked", ()))
+    session = fresh(machine, began.run, body, veil, asked) if anew else Session.__new__(Session)
+    return Rebuilt(session, Chain(began.run, key, 1, began.hash), veil, Redactor(definition, given), asked)
 
 
 def given_again(body: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
